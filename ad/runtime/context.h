@@ -1,0 +1,40 @@
+/* The context of one derivative call, as runtime functions and emitted code see it.
+ *
+ * A request's body makes one on its stack (adjoin_rt_init), passes its address as the last argument of every derived
+ * function, and frees what it owns on every path (adjoin_rt_finish). Compiled to bitcode, linked into the module on
+ * demand with internal linkage, inlined. */
+#ifndef ADJOIN_AD_RUNTIME_CONTEXT_H
+#define ADJOIN_AD_RUNTIME_CONTEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct adjoin_context {
+  /* The tape: a LIFO arena of blocks (arena.c). */
+  struct adjoin_block *block;
+  /* Shadows of memory that has none: pages by hash of the primal address (sparse.c). */
+  struct adjoin_page **pages;
+  size_t page_capacity;
+  size_t page_count;
+  /* Lanes of the derivative: a sparse page holds that many shadows. */
+  size_t width;
+};
+
+void adjoin_rt_init(struct adjoin_context *c, size_t width);
+void adjoin_rt_finish(struct adjoin_context *c);
+
+/* Pushes n bytes (16-byte aligned, uninitialised) on the arena, aborts with a sentence when memory is exhausted. */
+void *adjoin_rt_push(struct adjoin_context *c, size_t n);
+/* Pops the n bytes that were pushed last; the result stays readable until the next push. */
+void *adjoin_rt_pop(struct adjoin_context *c, size_t n);
+
+/* The address at which lane `lane` of the shadow of the n bytes at p may be read: q when it is a shadow (not null, not
+ * p), else the call's sparse shadow, else n zero bytes (n <= 64). Nothing may be written there. */
+const void *adjoin_rt_shadow_read(struct adjoin_context *c, const void *p, const void *q, size_t n, size_t lane);
+/* The same for writing; makes the sparse page. */
+void *adjoin_rt_shadow_write(struct adjoin_context *c, void *p, void *q, size_t n, size_t lane);
+
+/* Writes "adjoin: <message>" and a line break to stderr and calls abort. */
+_Noreturn void adjoin_rt_abort(const char *message);
+
+#endif
