@@ -1,4 +1,5 @@
-// LLVM's own pass pipelines, as the differentiator runs them on single functions.
+// LLVM's own pass pipelines, as the differentiator runs them on single
+// functions.
 #ifndef ADJOIN_AD_PREPARE_PIPELINES_H
 #define ADJOIN_AD_PREPARE_PIPELINES_H
 
@@ -20,7 +21,8 @@ public:
   void simplify(llvm::Function &F);
   /// The O3 function simplification pipeline: for what was emitted.
   void optimise(llvm::Function &F);
-  /// LoopSimplify, LCSSA, one return, critical edges split: the form in which a
+  /// One return, LoopSimplify, critical edges split (not those of indirectbr,
+  /// callbr and to EH pads), LCSSA: the form in which a
   /// working copy is frozen.
   void canonicalise(llvm::Function &F);
 
