@@ -7,7 +7,7 @@
 #include "ad/prepare/Pipelines.h"
 #include "ad/prepare/WorkingCopies.h"
 #include "ad/rules/RuleBook.h"
-#include <map>
+#include <vector>
 
 namespace adjoin {
 
@@ -25,6 +25,15 @@ public:
   /// The reverse derivative for \p R as the pair of augmented primal and
   /// reverse sweep.
   llvm::Expected<ReversePair> reverse(const Request &R);
+
+  /// The function that dispatches indirect calls of type \p FT on the primal
+  /// address, for the width and facts of \p R:
+  ///   {R, [shadow R]} dispatch(ptr f, p1, [p1'], …, ptr message, ptr ctx)
+  /// Candidates are the address-taken functions of that type; any other
+  /// address aborts with the message.
+  llvm::Expected<llvm::Function *>
+  dispatcher(llvm::FunctionType *FT, llvm::ArrayRef<ShadowState> States,
+             bool ReturnActive, const Request &R);
 
   /// Simplifies all derived functions made since the last call with the O3
   /// function pipeline, callees first, inlining small derivatives in their
@@ -45,15 +54,39 @@ public:
   llvm::Function *runtime(llvm::StringRef Name);
 
 private:
-  struct Entry;
+  struct ForwardEntry {
+    Request Key;
+    Derivative Result;
+    bool Done = false;
+    /// Why it could not be made: reported again to each caller.
+    std::vector<Diagnostic> Failures;
+  };
+  struct DispatchEntry {
+    llvm::FunctionType *Type;
+    Request Key; ///< Primal is null
+    llvm::Function *Fn;
+  };
+  llvm::Error emitForward(size_t Index);
+  void fillDispatcher(const DispatchEntry &E);
+  llvm::Expected<llvm::Function *> copyOf(llvm::Function &F);
+  llvm::Function *newFunction(llvm::FunctionType *T, const llvm::Twine &Name);
+
   llvm::Module &M;
   const RuleBook &Rules;
   Pipelines &Pipes;
   WorkingCopies Copies;
   KindAnalysis Kinds;
-  llvm::SmallVector<std::pair<Request, Derivative>, 0> Forwards;
-  llvm::SmallVector<std::pair<Request, ReversePair>, 0> Reverses;
-  llvm::SmallVector<llvm::Function *, 0> Fresh;
+  size_t KindsKnown = 0; ///< copies that Kinds has seen
+  std::vector<ForwardEntry> Forwards;
+  llvm::DenseMap<const llvm::Function *, llvm::SmallVector<size_t, 2>>
+      ForwardsOf;
+  std::vector<DispatchEntry> Dispatchers;
+  llvm::DenseMap<llvm::Function *, llvm::Function *> Thunks;
+  std::vector<std::pair<Request, ReversePair>> Reverses;
+  /// Derived functions not optimised yet, in the order they were made.
+  std::vector<llvm::Function *> Fresh;
+  unsigned Depth = 0;          ///< of nested forward() calls
+  bool SparseDemanded = false; ///< by a function of the current request
 };
 
 } // namespace adjoin

@@ -34,6 +34,20 @@ const void *adjoin_rt_shadow_read(struct adjoin_context *c, const void *p, const
 /* The same for writing; makes the sparse page. */
 void *adjoin_rt_shadow_write(struct adjoin_context *c, void *p, void *q, size_t n, size_t lane);
 
+/* As adjoin_rt_shadow_read for pointers: where nothing was stored, the shadow of a constant pointer is the pointer
+ * itself, so the primal address p is returned for constant memory. */
+const void *adjoin_rt_shadow_read_pointer(struct adjoin_context *c, const void *p, const void *q, size_t n,
+                                          size_t lane);
+/* Where data without a derivative (n <= 64 bytes) is written: q when it is a shadow; else the sparse shadow where there
+ * is one, else a scratch place. Never makes a page. */
+void *adjoin_rt_shadow_clear(struct adjoin_context *c, void *p, void *q, size_t n, size_t lane);
+/* The shadow's part of memmove(p, p2, n): from the shadow of p2 to that of p, either of which may be constant. What has
+ * no shadow at the source is zero at the destination, or with mirror != 0 (bytes that are no floats) the primal bytes. */
+void adjoin_rt_shadow_copy(struct adjoin_context *c, void *p, void *q, const void *p2, const void *q2, size_t n,
+                           size_t lane, int mirror);
+/* The shadow's part of memset(p, byte, n). */
+void adjoin_rt_shadow_fill(struct adjoin_context *c, void *p, void *q, int8_t byte, size_t n, size_t lane);
+
 /* Writes "adjoin: <message>" and a line break to stderr and calls abort. */
 _Noreturn void adjoin_rt_abort(const char *message);
 
