@@ -22,6 +22,8 @@ struct adjoin_context {
 
 void adjoin_rt_init(struct adjoin_context *c, size_t width);
 void adjoin_rt_finish(struct adjoin_context *c);
+/* Frees the sparse shadows (called by adjoin_rt_finish). */
+void adjoin_rt_sparse_finish(struct adjoin_context *c);
 
 /* Pushes n bytes (16-byte aligned, uninitialised) on the arena, aborts with a sentence when memory is exhausted. */
 void *adjoin_rt_push(struct adjoin_context *c, size_t n);
