@@ -17,9 +17,8 @@ llvm::Value *packLanes(llvm::IRBuilder<> &B,
                        llvm::ArrayRef<llvm::Value *> Lanes, llvm::Type *T);
 
 /// All lanes at once.
-llvm::SmallVector<llvm::Value *, 4> lanesOf(llvm::IRBuilder<> &B,
-                                            llvm::Value *Shadow, llvm::Type *T,
-                                            unsigned W);
+llvm::SmallVector<llvm::Value *, 4>
+lanesOf(llvm::IRBuilder<> &B, llvm::Value *Shadow, llvm::Type *T, unsigned W);
 
 /// The same value of type \p T in each of W lanes.
 llvm::Value *splatLanes(llvm::IRBuilder<> &B, llvm::Value *V, unsigned W);

@@ -1,0 +1,539 @@
+// Forward mode: shadow memory. Loads, stores, copies, allocations.
+#include "ad/forward/ForwardEmitter.h"
+#include "ad/shadow/Lanes.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+using namespace llvm;
+using namespace adjoin;
+
+Value *ForwardEmitter::context() {
+  UsesContext = true;
+  return Target.getArg(Target.arg_size() - 1);
+}
+
+Value *ForwardEmitter::zeros(uint64_t Size) {
+  // One constant for the module, as large as the largest access.
+  Module &M = D.module();
+  uint64_t Rounded = std::max<uint64_t>(64, PowerOf2Ceil(Size));
+  std::string Name = ("adjoin.zeros." + Twine(Rounded)).str();
+  if (GlobalVariable *G = M.getNamedGlobal(Name))
+    return G;
+  auto *T = ArrayType::get(Type::getInt8Ty(M.getContext()), Rounded);
+  auto *G = new GlobalVariable(M, T, true, GlobalValue::PrivateLinkage,
+                               ConstantAggregateZero::get(T), Name);
+  G->setAlignment(Align(64));
+  return G;
+}
+
+Value *ForwardEmitter::sink(uint64_t Size) {
+  if (Sink && SinkSize >= Size)
+    return Sink;
+  SinkSize = std::max<uint64_t>(64, PowerOf2Ceil(Size));
+  BasicBlock &Entry = Target.getEntryBlock();
+  IRBuilder<> AtEntry(&Entry, Entry.begin());
+  AtEntry.SetCurrentDebugLocation(DebugLoc());
+  Sink = AtEntry.CreateAlloca(ArrayType::get(AtEntry.getInt8Ty(), SinkSize),
+                              nullptr, "sink");
+  Sink->setAlignment(Align(64));
+  return Sink;
+}
+
+Value *ForwardEmitter::isConstAt(const Value *Ptr, unsigned K) {
+  if (state(Ptr) == ShadowState::Const)
+    return B.getTrue();
+  if (state(Ptr) == ShadowState::Known)
+    return B.getFalse();
+  Value *S = laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
+  return B.CreateICmpEQ(S, primal(Ptr), "isconst");
+}
+
+Value *ForwardEmitter::readAddress(const Value *Ptr, unsigned K, uint64_t Size,
+                                   bool SelfIfConst) {
+  Value *P = primal(Ptr);
+  if (state(Ptr) == ShadowState::Known)
+    return laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
+  if (R.Sparse) {
+    Value *Q = laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
+    const char *Name =
+        SelfIfConst ? "adjoin_rt_shadow_read_pointer" : "adjoin_rt_shadow_read";
+    return B.CreateCall(D.runtime(Name),
+                        {context(), P, Q, B.getInt64(Size), B.getInt64(K)});
+  }
+  Value *Q = laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
+  if (SelfIfConst)
+    return Q;
+  if (state(Ptr) == ShadowState::Const)
+    return zeros(Size);
+  return B.CreateSelect(isConstAt(Ptr, K), zeros(Size), Q);
+}
+
+Value *ForwardEmitter::writeAddress(const Value *Ptr, unsigned K, uint64_t Size,
+                                    bool Active) {
+  ShadowState S = state(Ptr);
+  if (S == ShadowState::Known)
+    return laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
+  if (R.Sparse) {
+    // Inactive data clears what an earlier active store left.
+    Value *Q = laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
+    return B.CreateCall(
+        D.runtime(Active ? "adjoin_rt_shadow_write" : "adjoin_rt_shadow_clear"),
+        {context(), primal(Ptr), Q, B.getInt64(Size), B.getInt64(K)});
+  }
+  if (S == ShadowState::Const)
+    return nullptr;
+  return B.CreateSelect(isConstAt(Ptr, K), sink(Size),
+                        laneOf(B, shadow(Ptr), K, Ptr->getType(), W));
+}
+
+/// A null shadow pointer means constant, as the primal itself does: from here
+/// on it is the primal. Applied to pointers that come out of memory.
+static Value *normalised(IRBuilder<> &B, Value *Shadow, Value *Primal) {
+  Type *T = Shadow->getType();
+  if (auto *Struct = dyn_cast<StructType>(T)) {
+    for (unsigned I = 0; I != Struct->getNumElements(); ++I)
+      if (Struct->getElementType(I)->isPtrOrPtrVectorTy() ||
+          Struct->getElementType(I)->isAggregateType())
+        Shadow =
+            B.CreateInsertValue(Shadow,
+                                normalised(B, B.CreateExtractValue(Shadow, I),
+                                           B.CreateExtractValue(Primal, I)),
+                                I);
+    return Shadow;
+  }
+  if (auto *Array = dyn_cast<ArrayType>(T)) {
+    if (Array->getElementType()->isPtrOrPtrVectorTy() ||
+        Array->getElementType()->isAggregateType())
+      for (unsigned I = 0; I != Array->getNumElements(); ++I)
+        Shadow =
+            B.CreateInsertValue(Shadow,
+                                normalised(B, B.CreateExtractValue(Shadow, I),
+                                           B.CreateExtractValue(Primal, I)),
+                                I);
+    return Shadow;
+  }
+  if (!T->isPtrOrPtrVectorTy())
+    return Shadow;
+  return B.CreateSelect(B.CreateICmpEQ(Shadow, Constant::getNullValue(T)),
+                        Primal, Shadow);
+}
+
+Error ForwardEmitter::visitLoad(LoadInst &I) {
+  if (!isActive(&I))
+    return Error::success();
+  placeAfter(I);
+  Type *T = I.getType();
+  const Value *Ptr = I.getPointerOperand();
+  uint64_t Size = DL.getTypeStoreSize(T).getFixedValue();
+  KindSet Kinds = D.kinds().summary(&I);
+  bool Pointers = T->isPtrOrPtrVectorTy() || T->isAggregateType() ||
+                  (T->isIntOrIntVectorTy() && Kinds.mayBePtr());
+  if (T->isIntOrIntVectorTy() && Kinds.mayBePtr() && Kinds.mayBeFloat() &&
+      state(Ptr) != ShadowState::Known)
+    return diagnose(I, "cannot tell whether the bytes that are copied here are "
+                       "a floating-point value or a pointer");
+  SmallVector<Value *, 4> Lanes;
+  for (unsigned K = 0; K != W; ++K) {
+    LoadInst *L = B.CreateAlignedLoad(T, readAddress(Ptr, K, Size, Pointers),
+                                      I.getAlign(), I.getName() + ".t");
+    if (I.isAtomic())
+      L->setAtomic(I.getOrdering(), I.getSyncScopeID());
+    Value *V = L;
+    if (T->isPtrOrPtrVectorTy() || T->isAggregateType())
+      V = normalised(B, V, primal(&I));
+    Lanes.push_back(V);
+  }
+  setShadow(&I, packLanes(B, Lanes, T));
+  return Error::success();
+}
+
+Error ForwardEmitter::visitStore(StoreInst &I) {
+  const Value *V = I.getValueOperand();
+  const Value *Ptr = I.getPointerOperand();
+  Type *T = V->getType();
+  bool Active = isActive(V);
+  if (!Active && state(Ptr) == ShadowState::Const && !R.Sparse)
+    return Error::success();
+  placeAfter(I);
+  uint64_t Size = DL.getTypeStoreSize(T).getFixedValue();
+  Value *S = shadow(V);
+  for (unsigned K = 0; K != W; ++K) {
+    Value *Address = writeAddress(Ptr, K, Size, Active);
+    if (!Address)
+      continue;
+    StoreInst *New =
+        B.CreateAlignedStore(laneOf(B, S, K, T, W), Address, I.getAlign());
+    if (I.isAtomic())
+      New->setAtomic(I.getOrdering(), I.getSyncScopeID());
+  }
+  return Error::success();
+}
+
+Error ForwardEmitter::visitAtomic(AtomicRMWInst &I) {
+  const Value *Ptr = I.getPointerOperand();
+  Value *V = I.getValOperand();
+  Type *T = V->getType();
+  bool Touches = state(Ptr) != ShadowState::Const || R.Sparse;
+  if (!Touches || (!isActive(V) && !isActive(&I) && !T->isFPOrFPVectorTy()))
+    return Error::success();
+  AtomicRMWInst::BinOp Op = I.getOperation();
+  bool Linear = Op == AtomicRMWInst::FAdd || Op == AtomicRMWInst::FSub ||
+                Op == AtomicRMWInst::Xchg;
+  if (!Linear)
+    return diagnose(I, "cannot differentiate this atomic operation on active "
+                       "data");
+  placeAfter(I);
+  Value *S = shadow(V);
+  uint64_t Size = DL.getTypeStoreSize(T).getFixedValue();
+  SmallVector<Value *, 4> Lanes;
+  for (unsigned K = 0; K != W; ++K) {
+    Value *Address = writeAddress(Ptr, K, Size, isActive(V));
+    Value *Lane = laneOf(B, S, K, T, W);
+    if (!Address) {
+      Lanes.push_back(Constant::getNullValue(T));
+      continue;
+    }
+    Lanes.push_back(B.CreateAtomicRMW(Op, Address, Lane, I.getAlign(),
+                                      I.getOrdering(), I.getSyncScopeID()));
+  }
+  if (isActive(&I))
+    setShadow(&I, packLanes(B, Lanes, T));
+  return Error::success();
+}
+
+Error ForwardEmitter::visitAlloca(AllocaInst &I) {
+  if (!isActive(&I))
+    return Error::success();
+  placeAfter(I);
+  // The shadows stand beside their primal, so that entry allocas stay entry
+  // allocas; the clearing follows the last alloca of the block's head.
+  auto *New = cast<AllocaInst>(primal(&I));
+  SmallVector<Value *, 4> Lanes;
+  TypeSize ElementSize = DL.getTypeAllocSize(New->getAllocatedType());
+  if (ElementSize.isScalable())
+    return diagnose(I, "cannot differentiate a scalable vector on the stack");
+  for (unsigned K = 0; K != W; ++K) {
+    auto *S = cast<AllocaInst>(B.Insert(New->clone(), I.getName() + ".t"));
+    Lanes.push_back(S);
+  }
+  BasicBlock::iterator It = B.GetInsertPoint();
+  while (isa<AllocaInst>(*It))
+    ++It;
+  B.SetInsertPoint(It->getParent(), It);
+  Value *Size = B.getInt64(ElementSize.getFixedValue());
+  if (New->isArrayAllocation()) {
+    // The count dominates the alloca, hence this point too.
+    Value *Count = B.CreateZExtOrTrunc(New->getArraySize(), B.getInt64Ty());
+    Size = B.CreateMul(Size, Count);
+  }
+  for (Value *S : Lanes)
+    B.CreateMemSet(S, B.getInt8(0), Size, New->getAlign());
+  setShadow(&I, packLanes(B, Lanes, I.getType()));
+  return Error::success();
+}
+
+/// What a copy of bytes without a derivative leaves in shadow memory.
+namespace {
+struct InertBytes {
+  bool AllFloat = false; ///< floats (and integers, which do not matter) only
+  bool NoFloat = false;  ///< pointers and integers only: mirrored
+  /// Mixed of known layout: the float ranges.
+  SmallVector<KindRange, 4> Floats;
+};
+} // namespace
+
+/// Classifies the \p Size bytes (null: unknown) that \p Ptr and \p Other point
+/// to; nothing when floats and pointers cannot be told apart.
+static std::optional<InertBytes> classify(const KindAnalysis &Kinds,
+                                          const Value *Ptr, const Value *Other,
+                                          const Value *Size) {
+  InertBytes Result;
+  KindSet All = Kinds.object(Ptr) | Kinds.object(Other);
+  if (!All.mayBeFloat()) {
+    Result.NoFloat = true;
+    return Result;
+  }
+  if (auto *C = dyn_cast_or_null<ConstantInt>(Size)) {
+    KindRanges Ranges = Kinds.memory(Ptr, C->getZExtValue());
+    KindRanges More = Kinds.memory(Other, C->getZExtValue());
+    Ranges.append(More.begin(), More.end());
+    bool Clear = true;
+    for (const KindRange &Range : Ranges)
+      if (Range.Kinds.mayBeFloat() && Range.Kinds.mayBePtr())
+        Clear = false;
+      else if (Range.Kinds.mayBeFloat())
+        Result.Floats.push_back(Range);
+    if (Clear)
+      return Result;
+    Result.Floats.clear();
+  }
+  if (!All.mayBePtr()) {
+    Result.AllFloat = true;
+    return Result;
+  }
+  return std::nullopt;
+}
+
+Error ForwardEmitter::visitTransfer(CallBase &I, const CallClass &C) {
+  const Value *Dst = I.getArgOperand(C.PointerArg);
+  const Value *Src = I.getArgOperand(C.SourceArg);
+  ShadowState To = state(Dst), From = state(Src);
+  placeAfter(I);
+  // A libcall returns its destination (mempcpy: its end).
+  if (!I.getType()->isVoidTy() && isActive(&I)) {
+    auto *P = primal(&I);
+    setShadow(&I, mapLanes(B, {shadow(Dst)}, {Dst->getType()}, I.getType(), W,
+                           [&](ArrayRef<Value *> Lane) {
+                             Value *Offset =
+                                 B.CreatePtrDiff(B.getInt8Ty(), P, primal(Dst));
+                             return B.CreatePtrAdd(Lane[0], Offset);
+                           }));
+  }
+  if (C.SizeArg < 0)
+    return diagnose(I, "cannot differentiate a copy of unknown length");
+  Value *N =
+      B.CreateZExtOrTrunc(primal(I.getArgOperand(C.SizeArg)), B.getInt64Ty());
+  if (R.Sparse && (To != ShadowState::Known || From != ShadowState::Known)) {
+    std::optional<InertBytes> Inert =
+        classify(D.kinds(), Src, Dst, I.getArgOperand(C.SizeArg));
+    if (!Inert || !Inert->Floats.empty())
+      return diagnose(I, "cannot tell the floating-point values from the "
+                         "pointers in the memory that is copied here");
+    for (unsigned K = 0; K != W; ++K)
+      B.CreateCall(D.runtime("adjoin_rt_shadow_copy"),
+                   {context(), primal(Dst),
+                    laneOf(B, shadow(Dst), K, Dst->getType(), W), primal(Src),
+                    laneOf(B, shadow(Src), K, Src->getType(), W), N,
+                    B.getInt64(K), B.getInt32(Inert->NoFloat ? 1 : 0)});
+    return Error::success();
+  }
+  if (To == ShadowState::Const)
+    return Error::success(); // else the request is sparse
+  std::optional<InertBytes> Inert;
+  if (From != ShadowState::Known) {
+    Inert = classify(D.kinds(), Src, Dst, I.getArgOperand(C.SizeArg));
+    if (!Inert)
+      return diagnose(I, "cannot tell the floating-point values from the "
+                         "pointers in the memory that is copied here");
+  }
+  MaybeAlign DstAlign, SrcAlign;
+  bool Overlap = true;
+  if (auto *Mem = dyn_cast<MemTransferInst>(&I)) {
+    DstAlign = Mem->getDestAlign();
+    SrcAlign = Mem->getSourceAlign();
+    Overlap = isa<MemMoveInst>(Mem);
+  }
+  for (unsigned K = 0; K != W; ++K) {
+    Value *To1 = laneOf(B, shadow(Dst), K, Dst->getType(), W);
+    Value *From1 = laneOf(B, shadow(Src), K, Src->getType(), W);
+    Value *Length = N;
+    if (To == ShadowState::Maybe)
+      Length = B.CreateSelect(isConstAt(Dst, K), B.getInt64(0), N);
+    if (!(From == ShadowState::Const && Inert->AllFloat)) {
+      if (Overlap)
+        B.CreateMemMove(To1, DstAlign, From1, SrcAlign, Length);
+      else
+        B.CreateMemCpy(To1, DstAlign, From1, SrcAlign, Length);
+    }
+    if (!Inert || Inert->NoFloat)
+      continue;
+    Value *Constant = isConstAt(Src, K);
+    auto Clear = [&](Value *Address, Value *Bytes, MaybeAlign A) {
+      B.CreateMemSet(Address, B.getInt8(0),
+                     B.CreateSelect(Constant, Bytes, B.getInt64(0)), A);
+    };
+    if (Inert->AllFloat) {
+      Clear(To1, Length, DstAlign);
+      continue;
+    }
+    for (const KindRange &Range : Inert->Floats) {
+      Value *Bytes = B.getInt64(Range.End - Range.Begin);
+      if (To == ShadowState::Maybe)
+        Bytes = B.CreateSelect(isConstAt(Dst, K), B.getInt64(0), Bytes);
+      Clear(B.CreateConstGEP1_64(B.getInt8Ty(), To1, Range.Begin), Bytes,
+            MaybeAlign());
+    }
+  }
+  return Error::success();
+}
+
+Error ForwardEmitter::visitFill(CallBase &I, const CallClass &C) {
+  const Value *Dst = I.getArgOperand(C.PointerArg);
+  ShadowState To = state(Dst);
+  placeAfter(I);
+  if (!I.getType()->isVoidTy() && isActive(&I))
+    setShadow(&I, shadow(Dst));
+  if (To == ShadowState::Const && !R.Sparse)
+    return Error::success();
+  if (C.SizeArg < 0)
+    return diagnose(I, "cannot differentiate a fill of unknown length");
+  Value *N =
+      B.CreateZExtOrTrunc(primal(I.getArgOperand(C.SizeArg)), B.getInt64Ty());
+  Value *Byte = B.getInt8(0);
+  if (C.SourceArg >= 0 && !D.kinds().object(Dst).mayBeFloat())
+    Byte = B.CreateZExtOrTrunc(primal(I.getArgOperand(C.SourceArg)),
+                               B.getInt8Ty());
+  MaybeAlign A;
+  if (auto *Mem = dyn_cast<MemSetInst>(&I))
+    A = Mem->getDestAlign();
+  for (unsigned K = 0; K != W; ++K) {
+    Value *To1 = laneOf(B, shadow(Dst), K, Dst->getType(), W);
+    if (R.Sparse && To != ShadowState::Known) {
+      B.CreateCall(D.runtime("adjoin_rt_shadow_fill"),
+                   {context(), primal(Dst), To1, Byte, N, B.getInt64(K)});
+      continue;
+    }
+    Value *Length = N;
+    if (To == ShadowState::Maybe)
+      Length = B.CreateSelect(isConstAt(Dst, K), B.getInt64(0), N);
+    B.CreateMemSet(To1, Byte, Length, A);
+  }
+  return Error::success();
+}
+
+Error ForwardEmitter::visitMasked(IntrinsicInst &I) {
+  placeAfter(I);
+  bool IsLoad = I.getIntrinsicID() == Intrinsic::masked_load ||
+                I.getIntrinsicID() == Intrinsic::masked_gather ||
+                I.getIntrinsicID() == Intrinsic::masked_expandload;
+  unsigned PtrArg = IsLoad ? 0 : 1;
+  const Value *Ptr = I.getArgOperand(PtrArg);
+  if (IsLoad && !isActive(&I))
+    return Error::success();
+  if (!IsLoad && state(Ptr) == ShadowState::Const &&
+      !isActive(I.getArgOperand(0)) && !R.Sparse)
+    return Error::success();
+  if (state(Ptr) != ShadowState::Known)
+    return diagnose(I, "cannot differentiate a masked access of memory that "
+                       "may have no shadow");
+  // The same access of the shadow, with the same mask; the pass-through of a
+  // load and the value of a store are replaced by their shadows.
+  const Value *Data = IsLoad ? (I.arg_size() > 2 ? I.getArgOperand(2) : nullptr)
+                             : I.getArgOperand(0);
+  auto *New = cast<CallInst>(primal(&I));
+  SmallVector<Value *, 4> Lanes;
+  Value *DataShadow = Data ? shadow(Data) : nullptr;
+  for (unsigned K = 0; K != W; ++K) {
+    auto *Clone = cast<CallInst>(New->clone());
+    Clone->setArgOperand(PtrArg, laneOf(B, shadow(Ptr), K, Ptr->getType(), W));
+    if (Data)
+      Clone->setArgOperand(IsLoad ? 2 : 0,
+                           laneOf(B, DataShadow, K, Data->getType(), W));
+    Clone->dropUnknownNonDebugMetadata();
+    B.Insert(Clone);
+    Lanes.push_back(Clone);
+  }
+  if (IsLoad)
+    setShadow(&I, packLanes(B, Lanes, I.getType()));
+  return Error::success();
+}
+
+Error ForwardEmitter::visitAllocate(CallBase &I, const CallClass &C) {
+  if (!isActive(&I))
+    return Error::success();
+  if (!I.getType()->isPointerTy())
+    return diagnose(I, Twine("cannot differentiate the allocation by ") +
+                           quotedName(*I.getCalledOperand()));
+  placeAfter(I);
+  auto *New = cast<CallBase>(primal(&I));
+  SmallVector<Value *, 8> Args(New->args());
+  SmallVector<Value *, 4> Lanes;
+  for (unsigned K = 0; K != W; ++K) {
+    CallInst *S = B.CreateCall(New->getFunctionType(), New->getCalledOperand(),
+                               Args, I.getName() + ".t");
+    S->setAttributes(New->getAttributes());
+    S->setCallingConv(New->getCallingConv());
+    Lanes.push_back(S);
+  }
+  if (!C.ZeroedMemory && C.SizeArg >= 0) {
+    Value *Size = B.CreateZExtOrTrunc(Args[C.SizeArg], B.getInt64Ty());
+    if (C.SizeArg2 >= 0)
+      Size = B.CreateMul(Size,
+                         B.CreateZExtOrTrunc(Args[C.SizeArg2], B.getInt64Ty()));
+    for (Value *&S : Lanes) {
+      // Nothing is cleared where the allocation failed.
+      Value *Length = Size;
+      if (!I.getAttributes().hasRetAttr(Attribute::NonNull))
+        Length = B.CreateSelect(B.CreateIsNull(S), B.getInt64(0), Size);
+      B.CreateMemSet(S, B.getInt8(0), Length, MaybeAlign());
+    }
+  }
+  setShadow(&I, packLanes(B, Lanes, I.getType()));
+  return Error::success();
+}
+
+Error ForwardEmitter::visitReallocate(CallBase &I, const CallClass &C) {
+  const Value *Old = I.getArgOperand(C.PointerArg);
+  if (!isActive(&I) && !isActive(Old))
+    return Error::success();
+  placeBefore(I);
+  SmallVector<Value *, 4> WasConst;
+  for (unsigned K = 0; K != W; ++K) {
+    // realloc(null) allocates: then the shadow is fresh too.
+    Value *Const = isConstAt(Old, K);
+    WasConst.push_back(
+        B.CreateAnd(Const, B.CreateIsNotNull(primal(Old)), "wasconst"));
+  }
+  placeAfter(I);
+  auto *New = cast<CallBase>(primal(&I));
+  SmallVector<Value *, 4> Lanes;
+  for (unsigned K = 0; K != W; ++K) {
+    SmallVector<Value *, 8> Args(New->args());
+    Value *S = laneOf(B, shadow(Old), K, Old->getType(), W);
+    auto Resize = [&](IRBuilder<> &At) {
+      Args[C.PointerArg] = S;
+      CallInst *Call =
+          At.CreateCall(New->getFunctionType(), New->getCalledOperand(), Args);
+      Call->setCallingConv(New->getCallingConv());
+      return Call;
+    };
+    if (auto *Never = dyn_cast<ConstantInt>(WasConst[K]);
+        Never && Never->isZero()) {
+      Lanes.push_back(Resize(B));
+      continue;
+    }
+    // Constant memory stays constant: the shadow is the new primal itself.
+    BasicBlock *Head = B.GetInsertBlock();
+    Instruction *Then = SplitBlockAndInsertIfThen(B.CreateNot(WasConst[K]),
+                                                  B.GetInsertPoint(), false);
+    IRBuilder<> InThen(Then);
+    InThen.SetCurrentDebugLocation(B.getCurrentDebugLocation());
+    Value *Fresh = Resize(InThen);
+    BasicBlock *Tail = Then->getSuccessor(0);
+    B.SetInsertPoint(Tail, Tail->begin());
+    PHINode *Phi = B.CreatePHI(I.getType(), 2);
+    Phi->addIncoming(Fresh, Then->getParent());
+    Phi->addIncoming(New, Head);
+    B.SetInsertPoint(Tail, Tail->getFirstInsertionPt());
+    Lanes.push_back(Phi);
+  }
+  if (isActive(&I))
+    setShadow(&I, packLanes(B, Lanes, I.getType()));
+  return Error::success();
+}
+
+Error ForwardEmitter::visitFree(CallBase &I, const CallClass &C) {
+  const Value *Ptr = I.getArgOperand(C.PointerArg);
+  if (!isActive(Ptr))
+    return Error::success();
+  placeBefore(I);
+  auto *New = cast<CallBase>(primal(&I));
+  for (unsigned K = 0; K != W; ++K) {
+    SmallVector<Value *, 8> Args(New->args());
+    Value *S = laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
+    Args[C.PointerArg] = S;
+    Instruction *At = New;
+    if (state(Ptr) != ShadowState::Known)
+      At = SplitBlockAndInsertIfThen(B.CreateICmpNE(S, primal(Ptr)),
+                                     New->getIterator(), false);
+    B.SetInsertPoint(At);
+    CallInst *Call =
+        B.CreateCall(New->getFunctionType(), New->getCalledOperand(), Args);
+    Call->setAttributes(New->getAttributes());
+    Call->setCallingConv(New->getCallingConv());
+    B.SetInsertPoint(New);
+  }
+  return Error::success();
+}
