@@ -37,6 +37,8 @@ void adjoin_rt_init(struct adjoin_context *c, size_t width) {
   c->pages = 0;
   c->page_capacity = 0;
   c->page_count = 0;
+  c->runs = 0;
+  c->scratch = 0;
   c->width = width;
 }
 
@@ -121,6 +123,6 @@ void adjoin_rt_finish(struct adjoin_context *c) {
   if (c->block != &Empty)
     freeBlocks(c->block);
   c->block = &Empty;
-  if (c->pages)
+  if (c->pages || c->scratch)
     adjoin_rt_sparse_finish(c);
 }
