@@ -40,6 +40,35 @@ static bool isFloatData(Type *T) {
   return T->isFPOrFPVectorTy();
 }
 
+static bool isPointerData(Type *T) {
+  if (auto *S = dyn_cast<StructType>(T))
+    return all_of(S->elements(), isPointerData);
+  if (auto *A = dyn_cast<ArrayType>(T))
+    return isPointerData(A->getElementType());
+  return T->isPtrOrPtrVectorTy();
+}
+
+bool adjoin::hasShadowParameter(const Request &R, unsigned Arg) {
+  return R.Args[Arg] != ShadowState::Const &&
+         (R.M == Mode::Forward ||
+          !isFloatData(R.Primal->getFunctionType()->getParamType(Arg)));
+}
+
+bool adjoin::hasAdjointResult(const Request &R, unsigned Arg) {
+  return R.Args[Arg] != ShadowState::Const &&
+         !isPointerData(R.Primal->getFunctionType()->getParamType(Arg));
+}
+
+bool adjoin::hasSeed(const Request &R) {
+  Type *T = R.Primal->getReturnType();
+  return R.ReturnActive && !T->isVoidTy() && !isPointerData(T);
+}
+
+bool adjoin::returnsShadow(const Request &R) {
+  Type *T = R.Primal->getReturnType();
+  return R.ReturnActive && !T->isVoidTy() && !isFloatData(T);
+}
+
 static Type *withShadow(Type *T, unsigned Width) {
   return StructType::get(T->getContext(), {T, shadowType(T, Width)});
 }
@@ -47,9 +76,7 @@ static Type *withShadow(Type *T, unsigned Width) {
 static void appendParams(const Request &R, SmallVectorImpl<Type *> &Params) {
   for (auto [Index, T] : enumerate(R.Primal->getFunctionType()->params())) {
     Params.push_back(T);
-    if (R.Args[Index] == ShadowState::Const)
-      continue;
-    if (R.M == Mode::Forward || !isFloatData(T))
+    if (hasShadowParameter(R, Index))
       Params.push_back(shadowType(T, R.Width));
   }
 }
@@ -69,7 +96,7 @@ FunctionType *adjoin::augmentedType(const Request &R) {
   appendParams(R, Params);
   Params.push_back(PointerType::getUnqual(R.Primal->getContext()));
   Type *Ret = R.Primal->getReturnType();
-  if (R.ReturnActive && Ret->isPtrOrPtrVectorTy())
+  if (returnsShadow(R))
     Ret = withShadow(Ret, R.Width);
   return FunctionType::get(Ret, Params, false);
 }
@@ -79,12 +106,12 @@ FunctionType *adjoin::reverseType(const Request &R) {
   SmallVector<Type *, 16> Params;
   appendParams(R, Params);
   Type *Ret = R.Primal->getReturnType();
-  if (R.ReturnActive && isFloatData(Ret))
+  if (hasSeed(R))
     Params.push_back(shadowType(Ret, R.Width));
   Params.push_back(PointerType::getUnqual(C));
   SmallVector<Type *, 8> Adjoints;
   for (auto [Index, T] : enumerate(R.Primal->getFunctionType()->params()))
-    if (R.Args[Index] != ShadowState::Const && isFloatData(T))
+    if (hasAdjointResult(R, Index))
       Adjoints.push_back(shadowType(T, R.Width));
   Type *Result = Adjoints.empty() ? Type::getVoidTy(C)
                                   : static_cast<Type *>(

@@ -68,12 +68,19 @@ struct Derivative {
 };
 
 /// Reverse mode, always a pair.
-///   {R, shadow R} f.aug(p1, [p1'], …, ptr ctx)   shadow R for pointers only
+///   {R, shadow R} f.aug(p1, [p1'], …, ptr ctx)
 ///   {adjoints}    f.rev(p1, [p1'], …, [seed], ptr ctx)
-/// A seed parameter is there when R is a float (vector, struct of floats) and
-/// ReturnActive; the result holds the adjoints of the Known float parameters
-/// in their order, always as a struct (void when there are none). Width W:
-/// adjoints and seeds have the shadow type.
+/// A parameter that is not Const is followed by its shadow unless it consists
+/// of floats; the result of rev holds its adjoint unless it consists of
+/// pointers: always as a struct in parameter order (void when there is none).
+/// Likewise for an active return: aug returns its shadow unless it consists of
+/// floats, rev takes its adjoint (the seed) unless it consists of pointers.
+/// Integers may be the bytes of either. Adjoints have the shadow type; pointer
+/// bytes in adjoints and float bytes in shadows have no meaning.
+bool hasShadowParameter(const Request &R, unsigned Arg);
+bool hasAdjointResult(const Request &R, unsigned Arg);
+bool hasSeed(const Request &R);
+bool returnsShadow(const Request &R);
 llvm::FunctionType *augmentedType(const Request &R);
 llvm::FunctionType *reverseType(const Request &R);
 
