@@ -3,6 +3,7 @@
 #ifndef ADJOIN_AD_ANALYSIS_KINDS_H
 #define ADJOIN_AD_ANALYSIS_KINDS_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Function.h"
 #include <memory>
@@ -60,17 +61,30 @@ public:
   ~KindAnalysis();
 
   /// Adds functions (frozen working copies); facts about earlier ones may grow.
-  void add(llvm::ArrayRef<llvm::Function *> Copies);
+  /// \p OriginalOf gives the original of a copy (WorkingCopies::originalOf):
+  /// vtables and function pointers hold the originals' addresses. Functions
+  /// that are called and have no copy yet are analysed themselves, so that a
+  /// copy that is added later brings little that is new.
+  void add(llvm::ArrayRef<llvm::Function *> Copies,
+           llvm::function_ref<const llvm::Function *(const llvm::Function &)>
+               OriginalOf = nullptr);
 
-  /// Kinds of the bytes of \p V (an integer, float or aggregate that is an SSA
-  /// value), by byte of its in-memory layout.
+  /// Kinds of the bytes of \p V (an integer, float, pointer or aggregate that
+  /// is an SSA value), by byte of its in-memory layout. Only uses decide, so a
+  /// double that is only moved may be unknown, or hold two floats: callers take
+  /// the LLVM type of a floating-point value that is unknown here. Constants
+  /// are unknown but for addresses.
   KindRanges value(const llvm::Value *V) const;
   /// All kinds that any byte of \p V may have.
   KindSet summary(const llvm::Value *V) const;
   /// Kinds of the \p Size bytes that start where \p Ptr points.
   KindRanges memory(const llvm::Value *Ptr, uint64_t Size) const;
-  /// All kinds that any byte of the object that \p Ptr points into may have.
+  /// All kinds that any byte of the object that \p Ptr points into may have, as
+  /// far as they are known: moved bytes of unknown kind add nothing.
   KindSet object(const llvm::Value *Ptr) const;
+  /// The object that \p Ptr points into holds integers, and nothing else, not
+  /// even bytes of unknown kind: it needs no shadow.
+  bool onlyIntegers(const llvm::Value *Ptr) const;
 
   void print(const llvm::Function &F, llvm::raw_ostream &OS) const;
 

@@ -1,0 +1,740 @@
+// What instructions other than calls say about kinds.
+#include "ad/analysis/KindBuilder.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/GetElementPtrTypeIterator.h"
+#include "llvm/IR/Operator.h"
+#include "llvm/IR/PatternMatch.h"
+#include <numeric>
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+using namespace adjoin;
+
+//===-- Bits of addresses and of floats -----------------------------------===//
+
+/// An integer that is (part of, or made from) the address of something: what is
+/// computed from it says nothing about the pointer.
+static bool isAddressBits(const Value *V, unsigned Depth = 4) {
+  if (isa<PtrToIntOperator>(V))
+    return true;
+  auto *I = dyn_cast<Instruction>(V);
+  if (!I || Depth == 0)
+    return false;
+  if (isa<PtrToAddrInst>(I))
+    return true;
+  if (isa<TruncInst, ZExtInst, FreezeInst>(I))
+    return isAddressBits(I->getOperand(0), Depth - 1);
+  switch (I->getOpcode()) {
+  case Instruction::Add:
+  case Instruction::Or:
+  case Instruction::And:
+  case Instruction::Xor:
+    return isAddressBits(I->getOperand(0), Depth - 1) ||
+           isAddressBits(I->getOperand(1), Depth - 1);
+  case Instruction::Sub:
+    return isAddressBits(I->getOperand(0), Depth - 1) !=
+           isAddressBits(I->getOperand(1), Depth - 1);
+  default:
+    return false;
+  }
+}
+
+/// An integer made of the bits of a float: integer operations read them, which
+/// does not make the float an integer.
+static bool isFloatBits(const Value *V) {
+  auto *B = dyn_cast<BitCastInst>(V);
+  return B && B->getSrcTy()->isFPOrFPVectorTy() &&
+         B->getDestTy()->isIntOrIntVectorTy();
+}
+
+void KindBuilder::seedInt(const Value *V) {
+  if (isa<Constant>(V) || isAddressBits(V) || isFloatBits(V))
+    return;
+  seed(V, KindSet::Int);
+}
+
+//===-- Memory ------------------------------------------------------------===//
+
+void KindBuilder::visitLoadInst(LoadInst &I) {
+  Handle H = pointee(I.getPointerOperand());
+  if (CellId C = cell(&I); C != None)
+    G.access(H, C, 0, G.size(C));
+  else if (I.getType()->isIntOrIntVectorTy() && !I.getType()->isScalableTy())
+    G.seed(H, sizeOf(I.getType()), KindSet::Int);
+  // Only integers have ranges.
+  if (I.getMetadata(LLVMContext::MD_range))
+    seed(&I, KindSet::Int);
+}
+
+void KindBuilder::visitStoreInst(StoreInst &I) {
+  Handle H = pointee(I.getPointerOperand());
+  const Value *V = I.getValueOperand();
+  Type *T = V->getType();
+  if (!hasBytes(T)) {
+    if (T->isIntOrIntVectorTy() && !T->isScalableTy())
+      G.seed(H, sizeOf(T), KindSet::Int);
+    return;
+  }
+  if (CellId C = cell(V); C != None)
+    G.access(H, C, 0, G.size(C));
+  else if (T->isPtrOrPtrVectorTy())
+    G.seed(H, sizeOf(T), KindSet::Ptr);
+}
+
+void KindBuilder::visitAllocaInst(AllocaInst &I) {
+  seedInt(I.getArraySize());
+  pointee(&I);
+}
+
+void KindBuilder::visitAtomicRMWInst(AtomicRMWInst &I) {
+  Handle H = pointee(I.getPointerOperand());
+  CellId C = cell(&I);
+  if (C == None)
+    return;
+  G.access(H, C, 0, G.size(C));
+  move(&I, I.getValOperand());
+  if (I.getOperation() == AtomicRMWInst::Xchg)
+    return;
+  if (I.isFloatingPointOperation())
+    seed(&I, KindSet::ofFloat(I.getType()->getScalarType()));
+  else
+    seed(&I, KindSet::Int);
+}
+
+void KindBuilder::visitAtomicCmpXchgInst(AtomicCmpXchgInst &I) {
+  Handle H = pointee(I.getPointerOperand());
+  CellId C = cell(&I);
+  Type *T = I.getNewValOperand()->getType();
+  if (C == None || !hasBytes(T))
+    return;
+  G.access(H, C, 0, sizeOf(T));
+  moveBytes(&I, 0, I.getNewValOperand(), 0, sizeOf(T));
+  moveBytes(&I, 0, I.getCompareOperand(), 0, sizeOf(T));
+}
+
+//===-- Pointers ----------------------------------------------------------===//
+
+static uint64_t magnitude(const APInt &A) {
+  APInt Abs = A.abs();
+  return Abs.getActiveBits() > 63 ? uint64_t(1) << 62 : Abs.getZExtValue();
+}
+
+void KindBuilder::multipleOf(const Value *V, Stride &S, unsigned Depth,
+                             SmallPtrSetImpl<const Value *> &Phis) {
+  auto Include = [&](uint64_t N) { S.Gcd = std::gcd(S.Gcd, N); };
+  const APInt *C;
+  if (match(V, m_APInt(C)))
+    return Include(magnitude(*C));
+  auto *I = dyn_cast<Instruction>(V);
+  if (!I || Depth == 0)
+    return Include(1);
+  Value *A;
+  Value *B;
+  switch (I->getOpcode()) {
+  case Instruction::Sub:
+    if (match(I->getOperand(0), m_PtrToInt(m_Value(A))) &&
+        match(I->getOperand(1), m_PtrToInt(m_Value(B))) && cell(A) != None &&
+        cell(B) != None) {
+      S.Differences.emplace_back(cell(A), cell(B));
+      return;
+    }
+    [[fallthrough]];
+  case Instruction::Add:
+    multipleOf(I->getOperand(0), S, Depth - 1, Phis);
+    multipleOf(I->getOperand(1), S, Depth - 1, Phis);
+    return;
+  case Instruction::Mul: {
+    uint64_t Product = 1;
+    for (const Use &Op : I->operands()) {
+      Stride Factor;
+      multipleOf(Op, Factor, Depth - 1, Phis);
+      if (Factor.Differences.empty() && Factor.Gcd < (1U << 30) &&
+          Product < (1U << 30))
+        Product *= Factor.Gcd;
+    }
+    return Include(Product);
+  }
+  case Instruction::Shl:
+    if (match(I->getOperand(1), m_APInt(C)) && C->ult(62)) {
+      Stride Base;
+      multipleOf(I->getOperand(0), Base, Depth - 1, Phis);
+      uint64_t Gcd = Base.Differences.empty() ? Base.Gcd : 1;
+      return Include(Gcd < (1U << 30) && C->ult(30)
+                         ? Gcd << C->getZExtValue()
+                         : uint64_t(1) << C->getZExtValue());
+    }
+    return Include(1);
+  case Instruction::And:
+    if (match(I->getOperand(1), m_APInt(C)) && !C->isZero())
+      return Include(uint64_t(1) << std::min(62U, C->countr_zero()));
+    return Include(1);
+  case Instruction::ZExt:
+  case Instruction::SExt:
+  case Instruction::Freeze:
+    return multipleOf(I->getOperand(0), S, Depth - 1, Phis);
+  case Instruction::Select:
+    multipleOf(I->getOperand(1), S, Depth - 1, Phis);
+    multipleOf(I->getOperand(2), S, Depth - 1, Phis);
+    return;
+  case Instruction::PHI:
+    // What a cycle adds is counted at its other operands.
+    if (!Phis.insert(I).second)
+      return;
+    for (const Use &Op : I->operands())
+      multipleOf(Op, S, Depth - 1, Phis);
+    return;
+  default:
+    return Include(1);
+  }
+}
+
+void KindBuilder::foldBy(Handle H, const Value *Index, uint64_t Scale) {
+  Stride S;
+  SmallPtrSet<const Value *, 4> Phis;
+  multipleOf(Index, S, 6, Phis);
+  if (S.Differences.empty() || Scale != 1) {
+    // Zero: the index is the constant zero.
+    uint64_t Gcd = S.Differences.empty() ? S.Gcd : 1;
+    G.fold(H, Gcd < (1U << 30) && Scale < (1U << 30) ? Gcd * Scale : Scale);
+    return;
+  }
+  Folds.push_back({H, std::move(S)});
+}
+
+bool KindBuilder::foldDeferred() {
+  bool Changed = false;
+  for (const DeferredFold &F : Folds) {
+    uint64_t Gcd = F.S.Gcd;
+    for (auto [A, B] : F.S.Differences) {
+      Handle To = G.pointee(A);
+      Handle From = G.pointee(B);
+      if (To.Region != From.Region) {
+        Gcd = std::gcd(Gcd, uint64_t(1));
+        continue;
+      }
+      Gcd = std::gcd(Gcd, G.stride(To));
+      Gcd = std::gcd(Gcd, static_cast<uint64_t>(To.Offset - From.Offset));
+    }
+    uint64_t Before = G.stride(F.H);
+    G.fold(F.H, Gcd);
+    Changed |= G.stride(F.H) != Before;
+  }
+  return Changed;
+}
+
+void KindBuilder::offsetPointer(const Value *Result, const GEPOperator &GEP) {
+  Handle Base = pointee(GEP.getPointerOperand());
+  CellId C = cell(Result);
+  if (C == None)
+    return;
+  unsigned Bits = DL.getIndexTypeSizeInBits(GEP.getType());
+  SmallMapVector<Value *, APInt, 4> Variable;
+  APInt Constant(Bits, 0);
+  if (!GEP.collectOffset(DL, Bits, Variable, Constant)) {
+    G.fold(Base, 1); // scalable
+    G.point(C, Base);
+    return;
+  }
+  for (auto &[Index, Scale] : Variable) {
+    seedInt(Index);
+    foldBy(Base, Index, magnitude(Scale));
+  }
+  G.point(C, Base.plus(Constant.getSExtValue()));
+}
+
+void KindBuilder::visitGetElementPtrInst(GetElementPtrInst &I) {
+  offsetPointer(&I, cast<GEPOperator>(I));
+}
+
+//===-- Moves -------------------------------------------------------------===//
+
+void KindBuilder::visitPHINode(PHINode &I) {
+  for (const Use &Op : I.incoming_values())
+    move(&I, Op);
+}
+
+void KindBuilder::visitSelectInst(SelectInst &I) {
+  move(&I, I.getTrueValue());
+  move(&I, I.getFalseValue());
+}
+
+void KindBuilder::visitFreezeInst(FreezeInst &I) { move(&I, I.getOperand(0)); }
+
+void KindBuilder::visitCastInst(CastInst &I) {
+  const Value *From = I.getOperand(0);
+  switch (I.getOpcode()) {
+  case Instruction::Trunc:
+  case Instruction::ZExt: {
+    bool Narrow = I.getOpcode() == Instruction::Trunc;
+    const Value *Small = Narrow ? static_cast<Value *>(&I) : From;
+    if (hasBytes(Small->getType()) && DL.isLittleEndian()) {
+      moveInLanes(&I, 0, From, 0, sizeOf(Small->getType()->getScalarType()));
+      return;
+    }
+    // The value of a bit, a nibble.
+    seed(&I, KindSet::Int);
+    seedInt(From);
+    return;
+  }
+  case Instruction::SExt:
+    seedInt(From);
+    seed(&I, KindSet::Int);
+    return;
+  case Instruction::FPTrunc:
+  case Instruction::FPExt:
+  case Instruction::FPToUI:
+  case Instruction::FPToSI:
+  case Instruction::UIToFP:
+  case Instruction::SIToFP:
+    seedByType(From);
+    seedByType(&I);
+    return;
+  case Instruction::PtrToInt:
+  case Instruction::PtrToAddr:
+    seed(From, KindSet::Ptr);
+    if (hasBytes(I.getType()))
+      move(&I, From);
+    return;
+  case Instruction::IntToPtr:
+    seed(&I, KindSet::Ptr);
+    move(&I, From);
+    return;
+  case Instruction::BitCast:
+  case Instruction::AddrSpaceCast:
+    move(&I, From);
+    return;
+  default:
+    return;
+  }
+}
+
+void KindBuilder::visitExtractValueInst(ExtractValueInst &I) {
+  const Value *From = I.getAggregateOperand();
+  if (hasBytes(I.getType()))
+    moveBytes(&I, 0, From, aggregateOffset(From->getType(), I.getIndices()),
+              sizeOf(I.getType()));
+}
+
+void KindBuilder::visitInsertValueInst(InsertValueInst &I) {
+  const Value *Whole = I.getAggregateOperand();
+  const Value *Part = I.getInsertedValueOperand();
+  CellId C = cell(&I);
+  if (C == None)
+    return;
+  uint64_t At = aggregateOffset(I.getType(), I.getIndices());
+  uint64_t Size = sizeOf(Part->getType());
+  // What was in the replaced bytes does not come along.
+  moveBytes(&I, 0, Whole, 0, At);
+  if (At + Size < G.size(C))
+    moveBytes(&I, At + Size, Whole, At + Size, G.size(C) - At - Size);
+  if (hasBytes(Part->getType()))
+    moveBytes(&I, At, Part, 0, Size);
+  else if (Part->getType()->isIntegerTy())
+    G.seed(C, At, Size, KindSet::Int);
+}
+
+void KindBuilder::visitExtractElementInst(ExtractElementInst &I) {
+  seedInt(I.getIndexOperand());
+  const Value *From = I.getVectorOperand();
+  auto *T = dyn_cast<FixedVectorType>(From->getType());
+  if (!T || !hasBytes(T))
+    return;
+  uint64_t Size = sizeOf(T->getElementType());
+  if (auto *C = dyn_cast<ConstantInt>(I.getIndexOperand())) {
+    if (C->getValue().ult(T->getNumElements()))
+      moveBytes(&I, 0, From, C->getZExtValue() * Size, Size);
+    return;
+  }
+  for (unsigned L = 0; L != T->getNumElements(); ++L)
+    moveBytes(&I, 0, From, L * Size, Size);
+}
+
+void KindBuilder::visitInsertElementInst(InsertElementInst &I) {
+  seedInt(I.getOperand(2));
+  auto *T = dyn_cast<FixedVectorType>(I.getType());
+  if (!T || !hasBytes(T))
+    return;
+  uint64_t Size = sizeOf(T->getElementType());
+  auto *C = dyn_cast<ConstantInt>(I.getOperand(2));
+  for (unsigned L = 0; L != T->getNumElements(); ++L) {
+    bool Replaced = C && C->equalsInt(L);
+    if (!Replaced)
+      moveBytes(&I, L * Size, I.getOperand(0), L * Size, Size);
+    if (!C || Replaced)
+      moveBytes(&I, L * Size, I.getOperand(1), 0, Size);
+  }
+}
+
+void KindBuilder::visitShuffleVectorInst(ShuffleVectorInst &I) {
+  auto *T = dyn_cast<FixedVectorType>(I.getType());
+  auto *From = dyn_cast<FixedVectorType>(I.getOperand(0)->getType());
+  if (!T || !From || !hasBytes(T) || !hasBytes(From))
+    return;
+  uint64_t Size = sizeOf(T->getElementType());
+  int Lanes = static_cast<int>(From->getNumElements());
+  for (auto [L, Source] : enumerate(I.getShuffleMask())) {
+    if (Source < 0)
+      continue;
+    bool First = Source < Lanes;
+    moveBytes(&I, L * Size, I.getOperand(First ? 0 : 1),
+              (First ? Source : Source - Lanes) * Size, Size);
+  }
+}
+
+//===-- Arithmetic --------------------------------------------------------===//
+
+void KindBuilder::visitUnaryOperator(UnaryOperator &I) {
+  seedByType(I.getOperand(0));
+  seedByType(&I);
+}
+
+void KindBuilder::visitBinaryOperator(BinaryOperator &I) {
+  if (!I.getType()->isFPOrFPVectorTy()) {
+    integerOperation(I);
+    return;
+  }
+  for (const Use &Op : I.operands())
+    seedByType(Op);
+  seedByType(&I);
+}
+
+/// Byte \p B of \p V is known to be zero.
+static bool byteIsZero(const Value *V, unsigned B, unsigned Depth = 6) {
+  const APInt *C;
+  if (match(V, m_APInt(C)))
+    return C->extractBits(8, B * 8).isZero();
+  auto *I = dyn_cast<Instruction>(V);
+  if (!I || Depth == 0)
+    return false;
+  switch (I->getOpcode()) {
+  case Instruction::ZExt: {
+    unsigned Bits = I->getOperand(0)->getType()->getScalarSizeInBits();
+    return B * 8 >= Bits ||
+           (Bits % 8 == 0 && byteIsZero(I->getOperand(0), B, Depth - 1));
+  }
+  case Instruction::Trunc:
+  case Instruction::Freeze:
+    return byteIsZero(I->getOperand(0), B, Depth - 1);
+  case Instruction::Shl:
+    if (!match(I->getOperand(1), m_APInt(C)) || C->urem(8) != 0)
+      return false;
+    if (C->uge(B * 8 + 8))
+      return true;
+    return byteIsZero(I->getOperand(0), B - C->getZExtValue() / 8, Depth - 1);
+  case Instruction::LShr: {
+    if (!match(I->getOperand(1), m_APInt(C)) || C->urem(8) != 0)
+      return false;
+    unsigned Bytes = I->getType()->getScalarSizeInBits() / 8;
+    uint64_t From = B + C->getZExtValue() / 8;
+    return From >= Bytes || byteIsZero(I->getOperand(0), From, Depth - 1);
+  }
+  case Instruction::And:
+    return byteIsZero(I->getOperand(0), B, Depth - 1) ||
+           byteIsZero(I->getOperand(1), B, Depth - 1);
+  case Instruction::Or:
+  case Instruction::Xor:
+    return byteIsZero(I->getOperand(0), B, Depth - 1) &&
+           byteIsZero(I->getOperand(1), B, Depth - 1);
+  case Instruction::Select:
+    return byteIsZero(I->getOperand(1), B, Depth - 1) &&
+           byteIsZero(I->getOperand(2), B, Depth - 1);
+  default:
+    return false;
+  }
+}
+
+/// moveBytes in each lane of a vector; a scalar is one lane.
+void KindBuilder::moveInLanes(const Value *To, uint64_t ToByte,
+                              const Value *From, uint64_t FromByte,
+                              uint64_t N) {
+  uint64_t Lanes = 1;
+  if (auto *V = dyn_cast<FixedVectorType>(To->getType()))
+    Lanes = V->getNumElements();
+  uint64_t ToSize = sizeOf(To->getType()->getScalarType());
+  uint64_t FromSize = sizeOf(From->getType()->getScalarType());
+  for (uint64_t L = 0; L != Lanes; ++L)
+    moveBytes(To, L * ToSize + ToByte, From, L * FromSize + FromByte, N);
+}
+
+/// Shifts by whole bytes move what is not shifted out.
+bool KindBuilder::byteShift(BinaryOperator &I) {
+  const APInt *C;
+  if (!match(I.getOperand(1), m_APInt(C)) || C->urem(8) != 0 ||
+      C->uge(C->getBitWidth()))
+    return false;
+  uint64_t By = C->getZExtValue() / 8;
+  uint64_t N = C->getBitWidth() / 8 - By;
+  if (I.getOpcode() == Instruction::Shl)
+    moveInLanes(&I, By, I.getOperand(0), 0, N);
+  else
+    moveInLanes(&I, 0, I.getOperand(0), By, N);
+  return true;
+}
+
+/// Masks of whole bytes move those that they keep; masks that clear nothing but
+/// sign bits (fabs in disguise) move all bytes.
+bool KindBuilder::maskBytes(BinaryOperator &I) {
+  const APInt *C;
+  if (!match(I.getOperand(1), m_APInt(C)))
+    return false;
+  unsigned Bytes = C->getBitWidth() / 8;
+  auto Signs = [&](unsigned Width) {
+    if (C->getBitWidth() % Width != 0)
+      return false;
+    for (unsigned At = 0; At != C->getBitWidth(); At += Width) {
+      APInt Part = C->extractBits(Width, At);
+      if (!Part.isAllOnes() && !Part.isMaxSignedValue())
+        return false;
+    }
+    return true;
+  };
+  if (Signs(64) || Signs(32) || Signs(16)) {
+    moveInLanes(&I, 0, I.getOperand(0), 0, Bytes);
+    return true;
+  }
+  for (unsigned B = 0; B != Bytes; ++B) {
+    APInt Part = C->extractBits(8, B * 8);
+    if (!Part.isZero() && !Part.isAllOnes())
+      return false;
+  }
+  for (unsigned B = 0; B != Bytes; ++B)
+    if (C->extractBits(8, B * 8).isAllOnes())
+      moveInLanes(&I, B, I.getOperand(0), B, 1);
+  return true;
+}
+
+/// An or (add, xor) of values that have no byte in common puts them together.
+bool KindBuilder::combineBytes(BinaryOperator &I) {
+  unsigned Bytes = I.getType()->getScalarSizeInBits() / 8;
+  const Value *L = I.getOperand(0);
+  const Value *R = I.getOperand(1);
+  SmallVector<const Value *, 16> Source;
+  for (unsigned B = 0; B != Bytes; ++B) {
+    if (byteIsZero(R, B))
+      Source.push_back(L);
+    else if (byteIsZero(L, B))
+      Source.push_back(R);
+    else
+      return false;
+  }
+  for (unsigned B = 0; B != Bytes;) {
+    unsigned E = B + 1;
+    while (E != Bytes && Source[E] == Source[B])
+      ++E;
+    moveInLanes(&I, B, Source[B], B, E - B);
+    B = E;
+  }
+  return true;
+}
+
+/// The operations that change nothing but signs: xor and or with sign bits, and
+/// the or of a magnitude and a sign (copysign).
+bool KindBuilder::flipSigns(BinaryOperator &I) {
+  const APInt *C;
+  auto IsSigns = [](const APInt &A) {
+    for (unsigned Width : {64U, 32U, 16U}) {
+      if (A.getBitWidth() % Width != 0)
+        continue;
+      bool All = true;
+      for (unsigned At = 0; At != A.getBitWidth(); At += Width) {
+        APInt Part = A.extractBits(Width, At);
+        All &= Part.isZero() || Part.isSignMask();
+      }
+      if (All)
+        return true;
+    }
+    return false;
+  };
+  if (match(I.getOperand(1), m_APInt(C)) && IsSigns(*C)) {
+    move(&I, I.getOperand(0));
+    return true;
+  }
+  for (unsigned Sign : {0U, 1U})
+    if (match(I.getOperand(Sign), m_And(m_Value(), m_APInt(C))) &&
+        IsSigns(*C)) {
+      // Either a sign is put to a magnitude, or it is xored in.
+      move(&I, I.getOperand(1 - Sign));
+      return true;
+    }
+  return false;
+}
+
+/// Operations that look at the bits of what may be a float, and make an
+/// integer: exponent, mantissa and sign extraction, and the integer whose order
+/// is that of floats (x ^ ((x >> 63) >>> 1)).
+bool KindBuilder::readsBits(BinaryOperator &I) {
+  unsigned Bits = I.getType()->getScalarSizeInBits();
+  if (Bits != 64 && Bits != 32 && Bits != 16)
+    return false;
+  const APInt *C;
+  unsigned Mantissa = Bits == 64 ? 52 : Bits == 32 ? 23 : 10;
+  switch (I.getOpcode()) {
+  case Instruction::LShr:
+  case Instruction::AShr:
+    return match(I.getOperand(1), m_APInt(C)) &&
+           (*C == Mantissa || *C == Bits - 1);
+  case Instruction::And: {
+    if (!match(I.getOperand(1), m_APInt(C)))
+      return false;
+    APInt Low = APInt::getLowBitsSet(Bits, Mantissa);
+    APInt Exponent = APInt::getSignedMaxValue(Bits) & ~Low;
+    return *C == Low || *C == Exponent || C->isSignMask() ||
+           *C == (Exponent | APInt::getSignMask(Bits));
+  }
+  case Instruction::Xor: {
+    Value *X;
+    return match(&I, m_c_Xor(m_LShr(m_AShr(m_Value(X), m_SpecificInt(Bits - 1)),
+                                    m_One()),
+                             m_Deferred(X)));
+  }
+  default:
+    return false;
+  }
+}
+
+/// Sums with an address give an address in the same object.
+bool KindBuilder::addressArithmetic(BinaryOperator &I) {
+  if (!isAddressBits(&I))
+    return false;
+  CellId C = cell(&I);
+  bool First = isAddressBits(I.getOperand(0));
+  const Value *Address = I.getOperand(First ? 0 : 1);
+  const Value *Other = I.getOperand(First ? 1 : 0);
+  if (C == None || sizeOf(I.getType()) != sizeOf(Address->getType()) ||
+      !hasBytes(I.getType()))
+    return true;
+  CellId From = cell(Address);
+  if (From == None || G.size(From) != DL.getPointerSize()) {
+    G.seed(C, KindSet::Int);
+    return true;
+  }
+  if (!G.pointeeOrNone(From) && !isa<PtrToIntOperator>(Address))
+    return true;
+  Handle H = G.pointee(From);
+  const APInt *A;
+  if (I.getOpcode() == Instruction::Add && match(Other, m_APInt(A)) &&
+      A->getSignificantBits() <= 48)
+    H = H.plus(A->getSExtValue());
+  else if (I.getOpcode() == Instruction::Add ||
+           I.getOpcode() == Instruction::Sub)
+    foldBy(H, Other, 1);
+  else if (I.getOpcode() == Instruction::And && match(Other, m_APInt(A)) &&
+           A->getActiveBits() <= 12)
+    G.seed(C, KindSet::Int); // the offset in a page, the alignment
+  // And, or, xor set and clear tag bits and align.
+  G.point(C, H);
+  return true;
+}
+
+void KindBuilder::integerOperation(BinaryOperator &I) {
+  if (addressArithmetic(I))
+    return;
+  bool Bytes = hasBytes(I.getType()) && DL.isLittleEndian();
+  switch (I.getOpcode()) {
+  case Instruction::Shl:
+  case Instruction::LShr:
+  case Instruction::AShr:
+    if (Bytes && byteShift(I))
+      return;
+    break;
+  case Instruction::And:
+    if (Bytes && maskBytes(I))
+      return;
+    break;
+  case Instruction::Or:
+  case Instruction::Add:
+  case Instruction::Xor:
+    if (Bytes && (flipSigns(I) || combineBytes(I)))
+      return;
+    break;
+  default:
+    break;
+  }
+  seed(&I, KindSet::Int);
+  if (readsBits(I))
+    return;
+  for (const Use &Op : I.operands())
+    seedInt(Op);
+}
+
+//===-- Comparisons and control -------------------------------------------===//
+
+void KindBuilder::visitICmpInst(ICmpInst &I) {
+  const Value *L = I.getOperand(0);
+  const Value *R = I.getOperand(1);
+  if (L->getType()->isPtrOrPtrVectorTy()) {
+    seed(L, KindSet::Ptr);
+    seed(R, KindSet::Ptr);
+    return;
+  }
+  if (auto *C = dyn_cast<Constant>(R)) {
+    // Zero compares anything; so do the bounds of signs and of infinities.
+    const APInt *A;
+    if (match(C, m_APInt(A)) &&
+        A->getSignificantBits() <= std::max(16U, A->getBitWidth() / 2) &&
+        !A->isZero() && !A->isAllOnes() && !A->isSignMask() &&
+        !A->isMaxSignedValue())
+      seedInt(L);
+    return;
+  }
+  if (isa<Constant>(L))
+    return;
+  CellId A = cell(L);
+  CellId B = cell(R);
+  if (A != None && B != None && A != B && !isAddressBits(L) &&
+      !isAddressBits(R))
+    Compares.emplace_back(A, B);
+}
+
+/// What is compared with an integer, and of which nothing else is known, is an
+/// integer too.
+bool KindBuilder::compareDeferred() {
+  bool Changed = false;
+  for (auto [A, B] : Compares) {
+    KindSet KA = G.kinds(A);
+    KindSet KB = G.kinds(B);
+    if (KA == KB)
+      continue;
+    if (KA.only(KindSet::Int) && KB.empty())
+      G.seed(B, KindSet::Int);
+    else if (KB.only(KindSet::Int) && KA.empty())
+      G.seed(A, KindSet::Int);
+    else
+      continue;
+    Changed = true;
+  }
+  return Changed;
+}
+
+void KindBuilder::visitFCmpInst(FCmpInst &I) {
+  seedByType(I.getOperand(0));
+  seedByType(I.getOperand(1));
+}
+
+void KindBuilder::visitSwitchInst(SwitchInst &I) { seedInt(I.getCondition()); }
+
+void KindBuilder::visitIndirectBrInst(IndirectBrInst &I) {
+  seed(I.getAddress(), KindSet::Ptr);
+}
+
+void KindBuilder::visitLandingPadInst(LandingPadInst &I) {
+  if (CellId C = cell(&I); C != None) {
+    if (Exception == None)
+      Exception = G.makeCell(DL.getPointerSize());
+    G.unify(C, 0, Exception, 0, std::min(G.size(C), G.size(Exception)));
+  }
+}
+
+void KindBuilder::visitResumeInst(ResumeInst &I) {
+  if (CellId C = cell(I.getValue()); C != None) {
+    if (Exception == None)
+      Exception = G.makeCell(DL.getPointerSize());
+    G.unify(C, 0, Exception, 0, std::min(G.size(C), G.size(Exception)));
+  }
+}
+
+void KindBuilder::visitReturnInst(ReturnInst &I) {
+  if (const Value *V = I.getReturnValue())
+    if (CellId C = cell(V); C != None)
+      G.unify(C, Entities[Current].Return);
+}

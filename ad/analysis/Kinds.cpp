@@ -1,0 +1,165 @@
+// Kind sets, and the queries of kind analysis.
+#include "ad/analysis/Kinds.h"
+#include "ad/analysis/KindBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace adjoin;
+
+KindSet KindSet::ofFloat(const Type *T) {
+  switch (T->getTypeID()) {
+  case Type::HalfTyID:
+    return F16;
+  case Type::BFloatTyID:
+    return BF16;
+  case Type::FloatTyID:
+    return F32;
+  case Type::DoubleTyID:
+    return F64;
+  case Type::X86_FP80TyID:
+    return F80;
+  case Type::FP128TyID:
+  case Type::PPC_FP128TyID:
+    return F128;
+  default:
+    return {};
+  }
+}
+
+void KindSet::print(raw_ostream &OS) const {
+  static constexpr std::pair<Kind, const char *> Names[] = {
+      {Int, "int"}, {Ptr, "ptr"}, {F16, "f16"}, {BF16, "bf16"},
+      {F32, "f32"}, {F64, "f64"}, {F80, "f80"}, {F128, "f128"}};
+  if (empty())
+    OS << '?';
+  const char *Separator = "";
+  for (auto [K, Name] : Names)
+    if (mayBe(K)) {
+      OS << Separator << Name;
+      Separator = "|";
+    }
+}
+
+class KindAnalysis::Impl {
+public:
+  explicit Impl(const Module &M) : B(M) {}
+  KindBuilder B;
+};
+
+KindAnalysis::KindAnalysis(const Module &M) : P(std::make_unique<Impl>(M)) {}
+KindAnalysis::~KindAnalysis() = default;
+
+void KindAnalysis::add(
+    ArrayRef<Function *> Copies,
+    function_ref<const Function *(const Function &)> OriginalOf) {
+  P->B.add(Copies, OriginalOf);
+}
+
+static void append(KindRanges &Ranges, uint64_t Begin, uint64_t End,
+                   KindSet K) {
+  if (K.empty())
+    return;
+  if (!Ranges.empty() && Ranges.back().End == Begin && Ranges.back().Kinds == K)
+    Ranges.back().End = End;
+  else
+    Ranges.push_back({Begin, End, K});
+}
+
+/// Values that have no bytes of their own.
+static bool isBit(const Value *V) {
+  Type *T = V->getType()->getScalarType();
+  return T->isIntegerTy() && T->getIntegerBitWidth() % 8 != 0;
+}
+
+KindRanges KindAnalysis::value(const Value *V) const {
+  KindRanges Ranges;
+  const KindBuilder &B = P->B;
+  KindBuilder::CellId C = B.known(V);
+  if (C != KindBuilder::None) {
+    B.graph().visit(C, 0, B.graph().size(C),
+                    [&](uint64_t Begin, uint64_t End, KindSet K) {
+                      append(Ranges, Begin, End, K);
+                    });
+    return Ranges;
+  }
+  if (!V->getType()->isSized() || V->getType()->isScalableTy())
+    return Ranges;
+  uint64_t Size = B.layout().getTypeStoreSize(V->getType());
+  if (isBit(V))
+    append(Ranges, 0, Size, KindSet::Int);
+  else if (V->getType()->isPtrOrPtrVectorTy())
+    append(Ranges, 0, Size, KindSet::Ptr);
+  return Ranges;
+}
+
+KindSet KindAnalysis::summary(const Value *V) const {
+  KindSet All;
+  for (const KindRange &R : value(V))
+    All = All | R.Kinds;
+  return All;
+}
+
+KindRanges KindAnalysis::memory(const Value *Ptr, uint64_t Size) const {
+  KindRanges Ranges;
+  if (KindBuilder::Handle H = P->B.place(Ptr))
+    P->B.graph().visitMemory(H, Size,
+                             [&](uint64_t Begin, uint64_t End, KindSet K) {
+                               append(Ranges, Begin, End, K);
+                             });
+  return Ranges;
+}
+
+KindSet KindAnalysis::object(const Value *Ptr) const {
+  KindSet All;
+  if (KindBuilder::Handle H = P->B.place(Ptr))
+    P->B.graph().visitRegion(H, [&](int64_t, uint64_t, KindSet K,
+                                    KindBuilder::Handle) { All = All | K; });
+  return All;
+}
+
+bool KindAnalysis::onlyIntegers(const Value *Ptr) const {
+  KindBuilder::Handle H = P->B.place(Ptr);
+  if (!H)
+    return false;
+  bool Any = false;
+  bool All = true;
+  P->B.graph().visitRegion(
+      H, [&](int64_t, uint64_t, KindSet K, KindBuilder::Handle) {
+        Any = true;
+        All &= K.only(KindSet::Int);
+      });
+  return Any && All;
+}
+
+void KindAnalysis::print(const Function &F, raw_ostream &OS) const {
+  const KindBuilder &B = P->B;
+  auto Value = [&](const llvm::Value &V) {
+    V.printAsOperand(OS, false);
+    OS << ':';
+    for (const KindRange &R : value(&V)) {
+      OS << " [" << R.Begin << ',' << R.End << ")=";
+      R.Kinds.print(OS);
+    }
+    if (V.getType()->isPointerTy())
+      if (KindBuilder::Handle H = B.place(&V)) {
+        OS << " -> +" << H.Offset;
+        if (uint64_t Stride = B.graph().stride(H))
+          OS << " mod " << Stride;
+        OS << " {";
+        B.graph().visitRegion(H, [&](int64_t Begin, uint64_t Size, KindSet K,
+                                     KindBuilder::Handle) {
+          OS << ' ' << Begin << '+' << Size << '=';
+          K.print(OS);
+        });
+        OS << " }";
+      }
+    OS << '\n';
+  };
+  OS << "kinds in " << F.getName() << ":\n";
+  for (const Argument &A : F.args())
+    Value(A);
+  for (const Instruction &I : instructions(F))
+    if (!I.getType()->isVoidTy())
+      Value(I);
+}
