@@ -3,6 +3,7 @@
 #define ADJOIN_AD_DIFFERENTIATOR_H
 
 #include "ad/Request.h"
+#include "ad/analysis/CallTargets.h"
 #include "ad/analysis/Kinds.h"
 #include "ad/prepare/Pipelines.h"
 #include "ad/prepare/WorkingCopies.h"
@@ -29,11 +30,12 @@ public:
   /// The function that dispatches indirect calls of type \p FT on the primal
   /// address, for the width and facts of \p R:
   ///   {R, [shadow R]} dispatch(ptr f, p1, [p1'], …, ptr message, ptr ctx)
-  /// Candidates are the address-taken functions of that type; any other
-  /// address aborts with the message.
+  /// Candidates are the functions that the call can reach (CallTargets); any
+  /// other address aborts with the message.
   llvm::Expected<llvm::Function *>
   dispatcher(llvm::FunctionType *FT, llvm::ArrayRef<ShadowState> States,
-             bool ReturnActive, const Request &R);
+             bool ReturnActive, std::optional<uint64_t> Slot,
+             const Request &R);
 
   /// Simplifies all derived functions made since the last call with the O3
   /// function pipeline, callees first, inlining small derivatives in their
@@ -64,6 +66,7 @@ private:
   struct DispatchEntry {
     llvm::FunctionType *Type;
     Request Key; ///< Primal is null
+    std::optional<uint64_t> Slot;
     llvm::Function *Fn;
   };
   llvm::Error emitForward(size_t Index);
@@ -74,6 +77,7 @@ private:
   llvm::Module &M;
   const RuleBook &Rules;
   Pipelines &Pipes;
+  CallTargets Targets; ///< before Copies: of the program as it was linked
   WorkingCopies Copies;
   KindAnalysis Kinds;
   size_t KindsKnown = 0; ///< copies that Kinds has seen

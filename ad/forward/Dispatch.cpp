@@ -12,6 +12,7 @@ using namespace adjoin;
 Expected<Function *> Differentiator::dispatcher(FunctionType *FT,
                                                 ArrayRef<ShadowState> States,
                                                 bool ReturnActive,
+                                                std::optional<uint64_t> Slot,
                                                 const Request &R) {
   Request Key;
   Key.M = R.M;
@@ -21,7 +22,7 @@ Expected<Function *> Differentiator::dispatcher(FunctionType *FT,
   Key.StrongZero = R.StrongZero;
   Key.Sparse = R.Sparse;
   for (const DispatchEntry &E : Dispatchers)
-    if (E.Type == FT && E.Key == Key)
+    if (E.Type == FT && E.Key == Key && E.Slot == Slot)
       return E.Fn;
 
   PointerType *Ptr = PointerType::getUnqual(M.getContext());
@@ -37,7 +38,7 @@ Expected<Function *> Differentiator::dispatcher(FunctionType *FT,
   if (ReturnActive)
     Ret = StructType::get(Ret, shadowType(Ret, R.Width));
   DispatchEntry E{
-      FT, Key,
+      FT, Key, Slot,
       newFunction(FunctionType::get(Ret, Params, false), "adjoin.dispatch")};
   Dispatchers.push_back(E);
   fillDispatcher(E);
@@ -79,15 +80,7 @@ void Differentiator::fillDispatcher(const DispatchEntry &E) {
       B.CreateRet(V);
   };
 
-  SmallVector<Function *, 16> Candidates(Copies.addressTaken().begin(),
-                                         Copies.addressTaken().end());
-  for (Function &Declared : M)
-    if (Declared.isDeclaration() && !Declared.isIntrinsic() &&
-        Declared.hasAddressTaken())
-      Candidates.push_back(&Declared);
-  for (Function *Candidate : Candidates) {
-    if (Candidate->getFunctionType() != E.Type)
-      continue;
+  for (Function *Candidate : Targets.candidates(E.Type, E.Slot)) {
     Function *Body = Candidate;
     if (Candidate->isDeclaration() || Rules.hasRule(*Candidate)) {
       Function *&Thunk = Thunks[Candidate];

@@ -115,7 +115,8 @@ Error ForwardEmitter::visitIndirect(CallBase &I) {
                        "number of arguments");
   SmallVector<ShadowState, 8> States = Facts.argumentStates(I);
   bool ReturnActive = !I.getType()->isVoidTy() && isActive(&I);
-  Expected<Function *> Dispatcher = D.dispatcher(FT, States, ReturnActive, R);
+  Expected<Function *> Dispatcher =
+      D.dispatcher(FT, States, ReturnActive, tableSlot(I), R);
   if (!Dispatcher)
     return Dispatcher.takeError();
   placeBefore(I);
