@@ -19,9 +19,8 @@ static std::string plainName(StringRef Name) {
   // Rust's legacy mangling ends in a hash that no user wrote.
   size_t Hash = Demangled.rfind("::h");
   if (Hash != std::string::npos && Demangled.size() - Hash == 19 &&
-      StringRef(Demangled).substr(Hash + 3).find_if_not([](char C) {
-        return llvm::isHexDigit(C);
-      }) == StringRef::npos)
+      StringRef(Demangled).substr(Hash + 3).find_if_not(
+          [](char C) { return llvm::isHexDigit(C); }) == StringRef::npos)
     Demangled.resize(Hash);
   return Demangled;
 }

@@ -8,6 +8,7 @@
 #include "ad/prepare/Pipelines.h"
 #include "ad/prepare/WorkingCopies.h"
 #include "ad/rules/RuleBook.h"
+#include "ad/runtime/RuntimeLibrary.h"
 #include <vector>
 
 namespace adjoin {
@@ -42,7 +43,8 @@ public:
   /// derived callers. \p Bodies are the request bodies that call them.
   void optimise(llvm::ArrayRef<llvm::Function *> Bodies);
 
-  /// Erases the working copies. No derivative can be asked for afterwards.
+  /// Erases the working copies, and derived and runtime functions that nothing
+  /// uses. No derivative can be asked for afterwards.
   void finish();
 
   // For the emitters.
@@ -80,6 +82,7 @@ private:
   CallTargets Targets; ///< before Copies: of the program as it was linked
   WorkingCopies Copies;
   KindAnalysis Kinds;
+  RuntimeLibrary Runtime;
   size_t KindsKnown = 0; ///< copies that Kinds has seen
   std::vector<ForwardEntry> Forwards;
   llvm::DenseMap<const llvm::Function *, llvm::SmallVector<size_t, 2>>
@@ -89,6 +92,8 @@ private:
   std::vector<std::pair<Request, ReversePair>> Reverses;
   /// Derived functions not optimised yet, in the order they were made.
   std::vector<llvm::Function *> Fresh;
+  /// Those that are.
+  std::vector<llvm::Function *> Emitted;
   unsigned Depth = 0;          ///< of nested forward() calls
   bool SparseDemanded = false; ///< by a function of the current request
 };

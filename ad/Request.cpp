@@ -113,8 +113,8 @@ FunctionType *adjoin::reverseType(const Request &R) {
   for (auto [Index, T] : enumerate(R.Primal->getFunctionType()->params()))
     if (hasAdjointResult(R, Index))
       Adjoints.push_back(shadowType(T, R.Width));
-  Type *Result = Adjoints.empty() ? Type::getVoidTy(C)
-                                  : static_cast<Type *>(
-                                        StructType::get(C, Adjoints));
+  Type *Result = Adjoints.empty()
+                     ? Type::getVoidTy(C)
+                     : static_cast<Type *>(StructType::get(C, Adjoints));
   return FunctionType::get(Result, Params, false);
 }

@@ -234,6 +234,9 @@ void WorkingCopies::erase() {
     Copy->deleteBody();
   }
   for (Function *Copy : Made) {
+    // Derived code runs a call without derivative as the primal does.
+    if (Function *Original = originalOf(*Copy))
+      Copy->replaceAllUsesWith(Original);
     assert(Copy->use_empty() && "a working copy is still referred to");
     Copy->eraseFromParent();
   }

@@ -45,7 +45,8 @@ public:
   llvm::ArrayRef<llvm::Function *> all() const { return Made; }
 
   /// Erases all copies, and the declarations and constants that LLVM's passes
-  /// made for them and that nothing uses. Nothing may refer to copies any more.
+  /// made for them and that nothing uses. Calls of copies become calls of the
+  /// originals.
   void erase();
 
 private:
