@@ -16,8 +16,8 @@ static constexpr unsigned DerivedSizeLimit = 12000;
 
 Differentiator::Differentiator(Module &M, const RuleBook &Rules,
                                Pipelines &Pipes)
-    : M(M), Rules(Rules), Pipes(Pipes), Copies(M, Rules, Pipes), Kinds(M),
-      Runtime(M) {}
+    : M(M), Rules(Rules), Pipes(Pipes), Targets(M), Copies(M, Rules, Pipes),
+      Kinds(M), Runtime(M) {}
 
 Differentiator::~Differentiator() { finish(); }
 
