@@ -18,13 +18,6 @@ static constexpr unsigned SizeLimit = 8000;
 static constexpr unsigned GrowthLimit = 10;
 static constexpr unsigned SmallSize = 200;
 
-/// Calls of \p F survive in copies, because a rule says what its derivative is.
-static bool hasRule(const Function &F, const RuleBook &Rules) {
-  return F.getName().starts_with("adjoin_rt_") || Rules.Custom.contains(&F) ||
-         Rules.FunctionLike.contains(&F) || Rules.Allocators.contains(&F) ||
-         Rules.Deallocators.contains(&F) || Rules.Inactive.contains(&F);
-}
-
 /// Why \p F cannot be cloned and simplified; null when it can.
 static const char *whyNotCopied(const Function &F) {
   if (F.isDeclaration())
@@ -105,7 +98,7 @@ static SmallPtrSet<const BasicBlock *, 16> blocksThatLeave(const Function &F) {
 Function *WorkingCopies::calleeToCopy(const CallBase &CB) {
   auto *F =
       dyn_cast<Function>(CB.getCalledOperand()->stripPointerCastsAndAliases());
-  if (!F || Originals.contains(F) || whyNotCopied(*F) || hasRule(*F, Rules) ||
+  if (!F || Originals.contains(F) || whyNotCopied(*F) || Rules.hasRule(*F) ||
       CB.doesNotReturn() || neverReturns(*F))
     return nullptr;
   return F;

@@ -2,6 +2,7 @@
 // program is as it was when they are gone.
 #include "ad/prepare/WorkingCopies.h"
 #include "llvm/AsmParser/Parser.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -9,6 +10,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
 #include "gtest/gtest.h"
 
 using namespace llvm;
@@ -318,7 +320,25 @@ TEST(WorkingCopies, LabelsInTablesKeepTheirAddresses) {
   Function *Copy = P.copy("f");
   for (BasicBlock &BB : *Copy)
     EXPECT_FALSE(BB.hasAddressTaken());
+  std::string Both = P.text();
   P.erase();
+
+  // The copy takes the same ways as the original.
+  auto Ctx = std::make_unique<LLVMContext>();
+  SMDiagnostic Error;
+  std::unique_ptr<Module> M = parseAssemblyString(Both, Error, *Ctx);
+  ASSERT_TRUE(M);
+  M->getFunction("f.adjoin.copy")->setLinkage(GlobalValue::ExternalLinkage);
+  InitializeNativeTarget();
+  InitializeNativeTargetAsmPrinter();
+  auto JIT = cantFail(orc::LLJITBuilder().create());
+  cantFail(JIT->addIRModule({std::move(M), std::move(Ctx)}));
+  for (const char *Name : {"f", "f.adjoin.copy"}) {
+    auto *F = cantFail(JIT->lookup(Name)).toPtr<double (*)(double, int64_t)>();
+    EXPECT_EQ(F(3, 0), 36);
+    EXPECT_EQ(F(3, 1), 9);
+    EXPECT_EQ(F(3, 2), 36);
+  }
 }
 
 TEST(WorkingCopies, WhatNeverReturnsIsNotCopied) {
