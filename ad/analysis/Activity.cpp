@@ -252,6 +252,19 @@ bool ActivityAnalysis::storesActiveToConst() const {
           return true;
       } else if (auto *Call = dyn_cast<CallBase>(&I)) {
         CallClass C = classifyCall(*Call, Rules);
+        if (C.K == CallClass::Multi) {
+          // Float results are stored through pointer operands.
+          auto IsActiveFloat = [&](const Value *Arg) {
+            return Arg->getType()->isFPOrFPVectorTy() &&
+                   state(Arg) != ShadowState::Const;
+          };
+          if (any_of(Call->args(), IsActiveFloat))
+            for (const MultiRule::Result &Result : C.Several->Results)
+              if (int Ptr = MultiRule::pointerOperand(Result);
+                  Ptr >= 0 && Result.Float && MayLack(Call->getArgOperand(Ptr)))
+                return true;
+          continue;
+        }
         if (C.K != CallClass::Transfer)
           continue;
         const Value *Src = Call->getArgOperand(C.SourceArg);
