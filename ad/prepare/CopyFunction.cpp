@@ -1,9 +1,11 @@
 // One working copy: a clone of a function, freed of what ties the original to
 // its place in the program.
 #include "ad/prepare/CopyFunction.h"
+#include "ad/rules/ScalarRules.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -165,6 +167,60 @@ static bool isMathName(StringRef Name) {
   return false;
 }
 
+/// The intrinsic that computes what the function of <math.h> named \p Name on
+/// \p T does; none when there is none.
+static Intrinsic::ID mathIntrinsic(StringRef Name, const Type *T) {
+  return StringSwitch<Intrinsic::ID>(libmBaseName(Name, T))
+      .Case("acos", Intrinsic::acos)
+      .Case("asin", Intrinsic::asin)
+      .Case("atan", Intrinsic::atan)
+      .Case("atan2", Intrinsic::atan2)
+      .Case("ceil", Intrinsic::ceil)
+      .Case("copysign", Intrinsic::copysign)
+      .Case("cos", Intrinsic::cos)
+      .Case("cosh", Intrinsic::cosh)
+      .Case("exp", Intrinsic::exp)
+      .Case("exp10", Intrinsic::exp10)
+      .Case("exp2", Intrinsic::exp2)
+      .Case("fabs", Intrinsic::fabs)
+      .Case("floor", Intrinsic::floor)
+      .Case("fma", Intrinsic::fma)
+      .Case("fmax", Intrinsic::maxnum)
+      .Case("fmin", Intrinsic::minnum)
+      .Case("log", Intrinsic::log)
+      .Case("log10", Intrinsic::log10)
+      .Case("log2", Intrinsic::log2)
+      .Case("nearbyint", Intrinsic::nearbyint)
+      .Case("pow", Intrinsic::pow)
+      .Case("rint", Intrinsic::rint)
+      .Case("round", Intrinsic::round)
+      .Case("roundeven", Intrinsic::roundeven)
+      .Case("sin", Intrinsic::sin)
+      .Case("sinh", Intrinsic::sinh)
+      .Case("sqrt", Intrinsic::sqrt)
+      .Case("tan", Intrinsic::tan)
+      .Case("tanh", Intrinsic::tanh)
+      .Case("trunc", Intrinsic::trunc)
+      .Default(Intrinsic::not_intrinsic);
+}
+
+/// Makes \p Call the intrinsic of its function where there is one: partials are
+/// written with intrinsics, and one sine of an argument then serves both.
+static void useIntrinsic(CallBase &Call) {
+  Function *Callee = Call.getCalledFunction();
+  Type *T = Callee->getReturnType();
+  if (!T->isFloatingPointTy() || !isa<CallInst>(Call))
+    return;
+  Intrinsic::ID ID = mathIntrinsic(Callee->getName(), T);
+  if (ID == Intrinsic::not_intrinsic)
+    return;
+  Function *As = Intrinsic::getOrInsertDeclaration(Callee->getParent(), ID, T);
+  if (As->getFunctionType() != Callee->getFunctionType())
+    return;
+  Call.setCalledFunction(As);
+  Call.setAttributes(AttributeList());
+}
+
 void adjoin::markMathCalls(Function &F) {
   if (F.hasFnAttribute(Attribute::StrictFP))
     return;
@@ -196,6 +252,7 @@ void adjoin::markMathCalls(Function &F) {
                                  : MemoryEffects::none());
       Call->setDoesNotThrow();
       Call->addFnAttr(Attribute::WillReturn);
+      useIntrinsic(*Call);
     }
 }
 

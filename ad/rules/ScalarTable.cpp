@@ -53,7 +53,7 @@ static constexpr ScalarRule Rows[] = {
     {"remainder", "xy", {"1", "-rint((x - out) / y)"}, {}, "y != 0"},
 
     // Roots and powers.
-    {"sqrt", "x", {"0.5 / out"}, {"x == 0"}, "x >= 0"},
+    {"sqrt", "x", {"0.5 * (1 / out)"}, {"x == 0"}, "x >= 0"},
     {"rsqrt", "x", {"-0.5 * out / x"}, {}, "x > 0", "1 / sqrt(x)"},
     {"cbrt", "x", {"1 / (3 * (out * out))"}, {"x == 0"}},
     {"hypot",
