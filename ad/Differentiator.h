@@ -71,7 +71,13 @@ private:
     std::optional<uint64_t> Slot;
     llvm::Function *Fn;
   };
+  struct ReverseEntry {
+    Request Key;
+    ReversePair Result;
+    std::vector<Diagnostic> Failures;
+  };
   llvm::Error emitForward(size_t Index);
+  llvm::Error emitReverse(const Request &R, const ReversePair &Pair);
   void fillDispatcher(const DispatchEntry &E);
   llvm::Expected<llvm::Function *> copyOf(llvm::Function &F);
   llvm::Function *newFunction(llvm::FunctionType *T, const llvm::Twine &Name);
@@ -89,7 +95,7 @@ private:
       ForwardsOf;
   std::vector<DispatchEntry> Dispatchers;
   llvm::DenseMap<llvm::Function *, llvm::Function *> Thunks;
-  std::vector<std::pair<Request, ReversePair>> Reverses;
+  std::vector<ReverseEntry> Reverses;
   /// Derived functions not optimised yet, in the order they were made.
   std::vector<llvm::Function *> Fresh;
   /// Those that are.

@@ -1,0 +1,188 @@
+// Needs: what the transpose of an instruction reads of the primal sweep.
+#include "ad/plan/Needs.h"
+#include "ad/plan/Bytes.h"
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+using namespace adjoin;
+
+bool adjoin::outlivesCall(const Value *Ptr) {
+  const Value *Object = getUnderlyingObject(Ptr, 0);
+  // Fresh memory can only be seen by a caller through pointers whose own
+  // shadows are put back.
+  return !isa<AllocaInst>(Object) && !isNoAliasCall(Object);
+}
+
+std::optional<uint64_t> adjoin::fixedSize(const ReverseSubject &S,
+                                          const CallBase &CB,
+                                          const CallClass &C) {
+  uint64_t Bytes = 1;
+  for (int A : {C.SizeArg, C.SizeArg2}) {
+    if (A < 0)
+      continue;
+    auto *N = dyn_cast<ConstantInt>(CB.getArgOperand(A));
+    if (!N || N->getValue().getActiveBits() > 31)
+      return std::nullopt;
+    Bytes *= N->getZExtValue();
+  }
+  return Bytes;
+}
+
+Type *adjoin::typeOf(const ReverseSubject &S, const Need &N) {
+  LLVMContext &C = S.Copy.getContext();
+  switch (N.K) {
+  case Need::Primal:
+    return N.V->getType();
+  case Need::Shadow:
+    return shadowType(N.V->getType(), S.W);
+  case Need::Extra:
+    if (auto *Store = dyn_cast<StoreInst>(N.V))
+      return shadowType(Store->getValueOperand()->getType(), S.W);
+    return Type::getInt64Ty(C); // the size of an allocation's shadows
+  }
+  llvm_unreachable("all kinds of needs");
+}
+
+namespace {
+
+/// Walks over one instruction's needs.
+class Walk {
+public:
+  Walk(const ReverseSubject &S, const Instruction &I,
+       function_ref<void(const Need &, StringRef)> F)
+      : S(S), I(I), F(F) {}
+
+  void run() {
+    if (const ScalarRule *Rule = scalarRuleFor(I)) {
+      if (S.hasAdjoint(&I))
+        scalar(*Rule);
+      return;
+    }
+    if (auto *CB = dyn_cast<CallBase>(&I))
+      return call(*CB);
+    switch (I.getOpcode()) {
+    case Instruction::Load:
+      if (S.hasAdjoint(&I))
+        shadow(cast<LoadInst>(I).getPointerOperand(),
+               "where the adjoint of the loaded value goes");
+      return;
+    case Instruction::Store:
+      return store(cast<StoreInst>(I));
+    case Instruction::Alloca:
+      if (S.isActive(&I) && !isa<ConstantInt>(I.getOperand(0)))
+        primal(I.getOperand(0), "the size of an object on the stack");
+      return;
+    case Instruction::Select:
+      if (S.hasAdjoint(&I))
+        primal(I.getOperand(0), "the condition of a select");
+      return;
+    case Instruction::ExtractElement:
+      if (S.hasAdjoint(&I))
+        primal(I.getOperand(1), "the index of a vector element");
+      return;
+    case Instruction::InsertElement:
+      if (S.hasAdjoint(&I))
+        primal(I.getOperand(2), "the index of a vector element");
+      return;
+    default:
+      return;
+    }
+  }
+
+private:
+  void primal(const Value *V, StringRef Why) { F({V, Need::Primal}, Why); }
+  void shadow(const Value *V, StringRef Why) {
+    if (S.isActive(V))
+      F({V, Need::Shadow}, Why);
+  }
+  void extra(StringRef Why) { F({&I, Need::Extra}, Why); }
+
+  void scalar(const ScalarRule &Rule) {
+    auto *CB = dyn_cast<CallBase>(&I);
+    unsigned Count = CB ? CB->arg_size() : I.getNumOperands();
+    SmallVector<Value *, 4> Operands;
+    for (unsigned K = 0; K != Count; ++K)
+      Operands.push_back(I.getOperand(K));
+    LinearMap Map(Rule, I, Operands, const_cast<Instruction *>(&I), S.W,
+                  S.R.StrongZero);
+    for (unsigned K = 0; K != Rule.Operands; ++K) {
+      if (!S.hasAdjoint(I.getOperand(K)) || Map.isZero(K))
+        continue;
+      PartialNeeds Needs = Map.needs(K);
+      for (unsigned J = 0; J != Count; ++J)
+        if (Needs.Operands & (1u << J))
+          primal(I.getOperand(J), "an operand in a partial derivative");
+      if (Needs.Out)
+        primal(&I, "the result in a partial derivative");
+    }
+  }
+
+  void store(const StoreInst &Store) {
+    const Value *Ptr = Store.getPointerOperand();
+    const Value *V = Store.getValueOperand();
+    if (!S.isActive(Ptr))
+      return;
+    AdjointForm Form = S.memoryForm(Ptr, V);
+    bool Pointers = S.storesPointers(Store);
+    if (Form.Floats || (Pointers && outlivesCall(Ptr)))
+      shadow(Ptr, Form.Floats ? "where the adjoint of the stored value is"
+                              : "where a shadow pointer was overwritten");
+    if (Pointers && outlivesCall(Ptr))
+      extra("the shadow pointer that was overwritten");
+  }
+
+  void call(const CallBase &CB) {
+    const CallSite *Site = S.site(CB);
+    if (!Site || !Site->Active)
+      return;
+    const CallClass &C = Site->Class;
+    switch (C.K) {
+    case CallClass::Allocate:
+      if (!fixedSize(S, CB, C))
+        extra("the size of an allocation");
+      return;
+    case CallClass::Transfer:
+    case CallClass::Fill: {
+      ByteLayout Layout = layoutOf(S, CB, C);
+      if (!transposesBytes(S, CB, C, Layout))
+        return;
+      primal(CB.getArgOperand(C.SizeArg), "the length of a copy or fill");
+      shadow(CB.getArgOperand(C.PointerArg), "the adjoints that are cleared");
+      if (C.K == CallClass::Transfer && !Layout.Floats.empty())
+        shadow(CB.getArgOperand(C.SourceArg), "the adjoints of a copy");
+      return;
+    }
+    case CallClass::Derive: {
+      unsigned Param = 0;
+      for (unsigned K = 0; K != CB.arg_size(); ++K) {
+        const Value *Arg = CB.getArgOperand(K);
+        if (Site->Reads[Param])
+          primal(Arg, "an argument of the callee's reverse sweep");
+        ++Param;
+        if (!hasShadowParameter(Site->Q, K))
+          continue;
+        if (Site->Reads[Param])
+          shadow(Arg, "a shadow in the callee's reverse sweep");
+        ++Param;
+      }
+      return;
+    }
+    default:
+      return;
+    }
+  }
+
+  const ReverseSubject &S;
+  const Instruction &I;
+  function_ref<void(const Need &, StringRef)> F;
+};
+
+} // namespace
+
+void adjoin::forEachNeed(const ReverseSubject &S, const Instruction &I,
+                         function_ref<void(const Need &, StringRef)> F) {
+  Walk(S, I, F).run();
+}

@@ -1,0 +1,321 @@
+// The subject of a reverse derivative: flow, adjoint forms, call sites.
+#include "ad/plan/Subject.h"
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+using namespace adjoin;
+
+ReverseSubject::ReverseSubject(Differentiator &D, const Request &R,
+                               Function &Copy)
+    : D(D), R(R), Copy(Copy), DL(Copy.getParent()->getDataLayout()), W(R.Width),
+      Facts(Copy, R, D.kinds(), D.rules()) {
+  findFlow();
+}
+
+/// The successors of \p BB by other than unwinding.
+static SmallVector<BasicBlock *, 4> normalSuccessors(BasicBlock *BB) {
+  if (auto *Invoke = dyn_cast<InvokeInst>(BB->getTerminator()))
+    return {Invoke->getNormalDest()};
+  SmallVector<BasicBlock *, 4> Result;
+  for (BasicBlock *S : successors(BB))
+    if (!is_contained(Result, S))
+      Result.push_back(S);
+  return Result;
+}
+
+void ReverseSubject::findFlow() {
+  ReversePostOrderTraversal<Function *> RPO(&Copy);
+  Order.assign(RPO.begin(), RPO.end());
+  SmallVector<BasicBlock *, 16> Work{&Copy.getEntryBlock()};
+  Normal.insert(&Copy.getEntryBlock());
+  while (!Work.empty())
+    for (BasicBlock *S : normalSuccessors(Work.pop_back_val()))
+      if (Normal.insert(S).second)
+        Work.push_back(S);
+  DenseMap<const BasicBlock *, SmallVector<BasicBlock *, 4>> Backwards;
+  for (BasicBlock &BB : Copy) {
+    if (!Normal.contains(&BB))
+      continue;
+    if (isa<ReturnInst>(BB.getTerminator())) {
+      assert(!Exit && "working copies have one return");
+      Exit = &BB;
+    }
+    for (BasicBlock *S : normalSuccessors(&BB))
+      Backwards[S].push_back(&BB);
+  }
+  if (!Exit)
+    return;
+  Reversed.insert(Exit);
+  Work.push_back(Exit);
+  while (!Work.empty())
+    for (BasicBlock *P : Backwards[Work.pop_back_val()])
+      if (Reversed.insert(P).second)
+        Work.push_back(P);
+  for (auto &[BB, From] : Backwards)
+    if (Reversed.contains(BB))
+      for (BasicBlock *P : From)
+        if (Reversed.contains(P))
+          Preds[BB].push_back(P);
+}
+
+ArrayRef<BasicBlock *>
+ReverseSubject::predecessors(const BasicBlock *BB) const {
+  auto It = Preds.find(BB);
+  return It == Preds.end() ? ArrayRef<BasicBlock *>() : It->second;
+}
+
+static bool containsPointer(Type *T) {
+  if (auto *S = dyn_cast<StructType>(T))
+    return any_of(S->elements(), containsPointer);
+  if (auto *A = dyn_cast<ArrayType>(T))
+    return containsPointer(A->getElementType());
+  return T->isPtrOrPtrVectorTy();
+}
+
+static bool containsInteger(Type *T) {
+  if (auto *S = dyn_cast<StructType>(T))
+    return any_of(S->elements(), containsInteger);
+  if (auto *A = dyn_cast<ArrayType>(T))
+    return containsInteger(A->getElementType());
+  return T->isIntOrIntVectorTy();
+}
+
+bool ReverseSubject::hasShadow(const Value *V) const {
+  if (!isActive(V))
+    return false;
+  Type *T = V->getType();
+  return containsPointer(T) ||
+         (containsInteger(T) && D.kinds().summary(V).mayBePtr());
+}
+
+bool ReverseSubject::storesPointers(const StoreInst &I) const {
+  Type *T = I.getValueOperand()->getType();
+  if (containsPointer(T))
+    return true;
+  if (!containsInteger(T))
+    return false;
+  KindRanges Kinds = D.kinds().memory(I.getPointerOperand(),
+                                      DL.getTypeStoreSize(T).getFixedValue());
+  return any_of(Kinds, [](const KindRange &R) { return R.Kinds.mayBePtr(); });
+}
+
+static Type *floatType(LLVMContext &C, KindSet K) {
+  switch (K.bits() & KindSet::AnyFloat) {
+  case KindSet::F16:
+    return Type::getHalfTy(C);
+  case KindSet::BF16:
+    return Type::getBFloatTy(C);
+  case KindSet::F32:
+    return Type::getFloatTy(C);
+  case KindSet::F64:
+    return Type::getDoubleTy(C);
+  case KindSet::F80:
+    return Type::getX86_FP80Ty(C);
+  case KindSet::F128:
+    return Type::getFP128Ty(C);
+  default:
+    return nullptr;
+  }
+}
+
+/// The kinds of the bytes [Begin, End).
+static KindSet kindsIn(const KindRanges &Ranges, uint64_t Begin, uint64_t End) {
+  KindSet K;
+  for (const KindRange &R : Ranges)
+    if (R.Begin < End && R.End > Begin)
+      K = K | R.Kinds;
+  return K;
+}
+
+AdjointForm ReverseSubject::formOf(Type *T, uint64_t Offset,
+                                   const KindRanges &Kinds) const {
+  if (T->isAggregateType()) {
+    SmallVector<Type *, 8> Members;
+    AdjointForm Result;
+    auto *Struct = dyn_cast<StructType>(T);
+    uint64_t N = Struct ? Struct->getNumElements() : T->getArrayNumElements();
+    for (uint64_t I = 0; I != N; ++I) {
+      Type *M = Struct ? Struct->getElementType(I) : T->getArrayElementType();
+      uint64_t At = Struct ? DL.getStructLayout(Struct)->getElementOffset(I)
+                           : I * DL.getTypeAllocSize(M).getFixedValue();
+      AdjointForm F = formOf(M, Offset + At, Kinds);
+      Result.Floats |= F.Floats;
+      Result.Unclear |= F.Unclear;
+      Members.push_back(F.T);
+    }
+    if (!Struct && all_equal(Members))
+      Result.T = N == 0 ? T : ArrayType::get(Members[0], N);
+    else
+      Result.T = StructType::get(T->getContext(), Members,
+                                 Struct && Struct->isPacked());
+    return Result;
+  }
+  bool Float = T->isFPOrFPVectorTy();
+  if (!Float && !T->isIntOrIntVectorTy())
+    return {T, false, false};
+  if (DL.getTypeSizeInBits(T).isScalable())
+    return {T, Float, Float};
+  uint64_t Bits = DL.getTypeSizeInBits(T).getFixedValue();
+  KindSet K = kindsIn(Kinds, Offset, Offset + divideCeil(Bits, 8));
+  if (Float &&
+      (!K.mayBeFloat() || K.mayBe(static_cast<KindSet::Kind>(
+                              KindSet::ofFloat(T->getScalarType()).bits()))))
+    return {T, true, false};
+  if (!K.mayBeFloat())
+    return {T, false, false};
+  Type *F = floatType(T->getContext(), K);
+  uint64_t Size = F ? F->getPrimitiveSizeInBits().getFixedValue() : 0;
+  if (!F || Bits % Size != 0)
+    return {T, true, true};
+  if (Bits == Size)
+    return {F, true, K.mayBePtr()};
+  return {FixedVectorType::get(F, Bits / Size), true, K.mayBePtr()};
+}
+
+AdjointForm ReverseSubject::form(const Value *V) const {
+  auto It = Forms.find(V);
+  if (It != Forms.end())
+    return It->second;
+  Type *T = V->getType();
+  AdjointForm F{T, false, false};
+  if (T->isSized() && !T->isPtrOrPtrVectorTy())
+    F = formOf(T, 0, isa<Constant>(V) ? KindRanges() : D.kinds().value(V));
+  return Forms[V] = F;
+}
+
+AdjointForm ReverseSubject::memoryForm(const Value *Ptr, const Value *V) const {
+  Type *T = V->getType();
+  if (T->isPtrOrPtrVectorTy())
+    return {T, false, false};
+  KindRanges Kinds =
+      D.kinds().memory(Ptr, DL.getTypeStoreSize(T).getFixedValue());
+  if (!isa<Constant>(V)) {
+    KindRanges Own = D.kinds().value(V);
+    Kinds.append(Own.begin(), Own.end());
+  }
+  return formOf(T, 0, Kinds);
+}
+
+/// "call of 'f'" for messages.
+static std::string callText(const CallBase &CB) {
+  if (const Function *F = CB.getCalledFunction())
+    return "call of " + quotedName(*F);
+  return "this call";
+}
+
+Error ReverseSubject::derive(CallBase &CB, CallSite &Site) {
+  Function *Callee = CB.getCalledFunction();
+  if (Callee->isVarArg())
+    return diagnose(CB, Twine("cannot differentiate call of ") +
+                            quotedName(*Callee) +
+                            ": it takes a variable number of arguments");
+  for (unsigned I = 0; I != CB.arg_size(); ++I)
+    if (CB.isByValArgument(I) && isActive(CB.getArgOperand(I)))
+      return diagnose(CB, Twine("cannot differentiate ") + callText(CB) +
+                              " in reverse mode: an active struct is passed "
+                              "by value in memory");
+  Request &Q = Site.Q;
+  Q.Primal = Callee;
+  Q.M = Mode::Reverse;
+  Q.Width = W;
+  Q.Args = Facts.argumentStates(CB);
+  Q.ReturnActive = !CB.getType()->isVoidTy() && isActive(&CB);
+  Q.StrongZero = R.StrongZero;
+  Q.Sparse = R.Sparse;
+  Expected<ReversePair> Pair = D.reverse(Q);
+  if (!Pair)
+    return withNote(Pair.takeError(), Twine("needed for the derivative of ") +
+                                          quotedName(*Callee) + " called at " +
+                                          SourcePlace::of(CB).str());
+  Site.Pair = *Pair;
+  // While the callee is being emitted (recursion) nothing is known of its uses.
+  for (const Argument &A : Pair->Rev->args())
+    Site.Reads.push_back(Pair->Rev->isDeclaration() || !A.use_empty());
+  Site.Active = true;
+  return Error::success();
+}
+
+Error ReverseSubject::classify(CallBase &CB, CallSite &Site) {
+  CallClass C = Site.Class = classifyCall(CB, D.rules());
+  auto Cannot = [&](const Twine &Why) {
+    return diagnose(CB, Twine("cannot differentiate ") + callText(CB) + Why);
+  };
+  switch (C.K) {
+  case CallClass::Inactive:
+  case CallClass::NoReturn:
+  case CallClass::Free: // shadows live on the arena
+    return Error::success();
+  case CallClass::Allocate:
+    Site.Active = isActive(&CB);
+    return Error::success();
+  case CallClass::Scalar:
+    Site.Active = hasAdjoint(&CB);
+    return Error::success();
+  default:
+    break;
+  }
+  if (!Facts.mayTouchActive(CB) && !isActive(&CB))
+    return Error::success();
+  switch (C.K) {
+  case CallClass::Transfer:
+  case CallClass::Fill:
+    if (C.SizeArg < 0)
+      return Cannot(": the number of bytes that it writes is not known");
+    Site.Active = true;
+    return Error::success();
+  case CallClass::Derive:
+    return derive(CB, Site);
+  case CallClass::Reallocate:
+    return Cannot(" in reverse mode: it moves active memory");
+  case CallClass::Multi:
+    return Cannot(" in reverse mode: it has several results");
+  case CallClass::Custom:
+    return Cannot(" in reverse mode: it has a registered rule");
+  case CallClass::Indirect:
+    return Cannot(" in reverse mode: the function is chosen at run time");
+  case CallClass::Assembly:
+    return diagnose(CB, "cannot differentiate inline assembly on active data");
+  case CallClass::Intrinsic:
+    return Cannot(" in reverse mode");
+  case CallClass::Unknown:
+    return Cannot(": it has no IR in this link and no rule");
+  case CallClass::Inactive:
+  case CallClass::NoReturn:
+  case CallClass::Free:
+  case CallClass::Allocate:
+  case CallClass::Scalar:
+    break;
+  }
+  llvm_unreachable("handled above");
+}
+
+Error ReverseSubject::analyse() {
+  Error Failure = Error::success();
+  auto Fail = [&](Error E) {
+    Failure = joinErrors(std::move(Failure), std::move(E));
+  };
+  if (Facts.storesActiveToConst() && !R.Sparse)
+    Fail(diagnose(Copy, Twine("cannot differentiate ") + quotedName(Copy) +
+                            " in reverse mode: it stores active data in "
+                            "memory without a shadow"));
+  for (BasicBlock *BB : Order) {
+    if (!isReversed(BB))
+      continue;
+    for (Instruction &I : *BB) {
+      if (isActive(&I) && form(&I).Unclear)
+        Fail(diagnose(I, "cannot tell which floating-point values are in the "
+                         "bytes of this value"));
+      auto *CB = dyn_cast<CallBase>(&I);
+      if (!CB)
+        continue;
+      CallSite Site;
+      if (Error E = classify(*CB, Site))
+        Fail(std::move(E));
+      Sites.insert({CB, std::move(Site)});
+    }
+  }
+  return Failure;
+}

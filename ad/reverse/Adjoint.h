@@ -1,0 +1,89 @@
+// The reverse sweep: for each reversed block its transpose.
+#ifndef ADJOIN_AD_REVERSE_ADJOINT_H
+#define ADJOIN_AD_REVERSE_ADJOINT_H
+
+#include "ad/plan/Bytes.h"
+#include "ad/plan/Plan.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace adjoin {
+
+class AdjointEmitter {
+public:
+  AdjointEmitter(const ReverseSubject &S, const Plan &P,
+                 llvm::Function &Target);
+  llvm::Error run();
+
+private:
+  // Driver (Adjoint.cpp).
+  void enterArguments();
+  llvm::Error reverseBlock(const llvm::BasicBlock &BB);
+  void popRecord(const llvm::BasicBlock &BB);
+  /// Hands the adjoints of the phis of \p BB on and leaves for the reversed
+  /// predecessors.
+  void leave(const llvm::BasicBlock &BB);
+  void finish();
+  llvm::Value *context() const { return Target.getArg(Target.arg_size() - 1); }
+
+  // Values of the primal sweep.
+  llvm::Value *need(const Need &N);
+  llvm::Value *primal(const llvm::Value *V) { return need({V, Need::Primal}); }
+  /// Lane \p K of the shadow pointer; null, at run time, where constant, and a
+  /// null constant where that is known.
+  llvm::Value *shadowLane(const llvm::Value *Ptr, unsigned K);
+
+  // Adjoints (Adjoint.cpp). All have the shadow type of the value's form.
+  llvm::AllocaInst *accumulator(const llvm::Value *V);
+  /// Reads and clears the adjoint of \p V.
+  llvm::Value *take(const llvm::Value *V);
+  /// Adds to the adjoint of \p V, if it has one.
+  void give(const llvm::Value *V, llvm::Value *Adjoint);
+  llvm::Type *formType(const llvm::Value *V) const { return S.form(V).T; }
+  /// Adds two adjoints, of aggregates member by member.
+  llvm::Value *add(llvm::Value *L, llvm::Value *R);
+  /// The same bytes: an adjoint of form \p From as one of form \p To.
+  llvm::Value *convert(llvm::Value *Adjoint, llvm::Type *From, llvm::Type *To);
+  llvm::Value *convertLane(llvm::Value *V, llvm::Type *To);
+
+  // Transposes (Transpose.cpp).
+  llvm::Error transpose(const llvm::Instruction &I);
+  void transposeScalar(const llvm::Instruction &I, const ScalarRule &Rule);
+  void transposeSelect(const llvm::SelectInst &I);
+  void transposeShuffle(const llvm::ShuffleVectorInst &I);
+  llvm::Error transposeBits(const llvm::Instruction &I);
+  llvm::Value *eachLane(llvm::Value *Adjoint, llvm::Type *From, llvm::Type *To,
+                        llvm::function_ref<llvm::Value *(llvm::Value *)> F);
+
+  // Memory and calls (TransposeMemory.cpp).
+  void transposeLoad(const llvm::LoadInst &I);
+  void transposeStore(const llvm::StoreInst &I);
+  void transposeAlloca(const llvm::AllocaInst &I);
+  llvm::Error transposeCall(const llvm::CallBase &I);
+  void transposeBytes(const llvm::CallBase &I, const CallClass &C);
+  void transposeDerived(const llvm::CallBase &I, const CallSite &Site);
+  /// Runs \p F where the shadow is one; its results, or zeros where constant.
+  llvm::Value *
+  guarded(const llvm::Value *Ptr, unsigned K,
+          llvm::function_ref<llvm::Value *(llvm::Value *Shadow)> F);
+
+  const ReverseSubject &S;
+  Differentiator &D;
+  const Plan &P;
+  llvm::Function &Target;
+  const llvm::DataLayout &DL;
+  const unsigned W;
+  llvm::IRBuilder<> B;
+  llvm::BasicBlock *Entry = nullptr;
+  llvm::DenseMap<const llvm::BasicBlock *, llvm::BasicBlock *> Blocks;
+  llvm::DenseMap<const llvm::Value *, llvm::AllocaInst *> Accumulators;
+  /// Parameters: of every block.
+  llvm::DenseMap<Need, llvm::Value *> Parameters;
+  /// Read from the current block's record.
+  llvm::DenseMap<Need, llvm::Value *> Recorded;
+  llvm::Value *RecordedEdge = nullptr;
+  llvm::Value *Seed = nullptr;
+};
+
+} // namespace adjoin
+
+#endif

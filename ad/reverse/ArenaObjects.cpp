@@ -1,0 +1,101 @@
+// Arena objects: sizes, and pointers in shadow memory.
+#include "ad/reverse/ArenaObjects.h"
+#include "llvm/IR/DataLayout.h"
+#include "llvm/IR/Module.h"
+
+using namespace llvm;
+using namespace adjoin;
+
+Value *adjoin::arenaStride(IRBuilder<> &B, Value *Size) {
+  return B.CreateAnd(B.CreateAdd(Size, B.getInt64(15)), B.getInt64(-16));
+}
+
+Value *adjoin::allocaSize(IRBuilder<> &B, const AllocaInst &I, Value *Count) {
+  const DataLayout &DL = I.getDataLayout();
+  uint64_t Element = DL.getTypeAllocSize(I.getAllocatedType()).getFixedValue();
+  return B.CreateMul(B.CreateZExtOrTrunc(Count, B.getInt64Ty()),
+                     B.getInt64(Element));
+}
+
+Value *adjoin::arenaSize(IRBuilder<> &B, const AllocaInst &I, Value *Stride,
+                         unsigned W) {
+  Value *Size = B.CreateMul(Stride, B.getInt64(W + 1));
+  if (I.getAlign() > Align(16))
+    Size = B.CreateAdd(Size, B.getInt64(I.getAlign().value()));
+  return Size;
+}
+
+Value *adjoin::allocationSize(IRBuilder<> &B, const CallBase &I,
+                              const CallClass &C,
+                              function_ref<Value *(const Value *)> Primal) {
+  Value *Size =
+      B.CreateZExtOrTrunc(Primal(I.getArgOperand(C.SizeArg)), B.getInt64Ty());
+  if (C.SizeArg2 >= 0)
+    Size = B.CreateMul(Size,
+                       B.CreateZExtOrTrunc(Primal(I.getArgOperand(C.SizeArg2)),
+                                           B.getInt64Ty()));
+  return Size;
+}
+
+/// Calls \p F with the path of each scalar member of \p T and its offset.
+static void
+forEachLeaf(Type *T, const DataLayout &DL, uint64_t Offset,
+            SmallVectorImpl<unsigned> &Path,
+            function_ref<void(Type *, uint64_t, ArrayRef<unsigned>)> F) {
+  if (auto *Struct = dyn_cast<StructType>(T)) {
+    const StructLayout *Layout = DL.getStructLayout(Struct);
+    for (unsigned I = 0; I != Struct->getNumElements(); ++I) {
+      Path.push_back(I);
+      forEachLeaf(Struct->getElementType(I), DL,
+                  Offset + Layout->getElementOffset(I).getFixedValue(), Path,
+                  F);
+      Path.pop_back();
+    }
+    return;
+  }
+  if (auto *Array = dyn_cast<ArrayType>(T)) {
+    uint64_t Size =
+        DL.getTypeAllocSize(Array->getElementType()).getFixedValue();
+    for (unsigned I = 0; I != Array->getNumElements(); ++I) {
+      Path.push_back(I);
+      forEachLeaf(Array->getElementType(), DL, Offset + I * Size, Path, F);
+      Path.pop_back();
+    }
+    return;
+  }
+  F(T, Offset, Path);
+}
+
+Value *adjoin::normalisedShadow(IRBuilder<> &B, Value *Shadow, Value *Primal) {
+  Type *T = Shadow->getType();
+  const DataLayout &DL = B.GetInsertBlock()->getModule()->getDataLayout();
+  SmallVector<unsigned, 4> Path;
+  Value *Result = Shadow;
+  forEachLeaf(T, DL, 0, Path, [&](Type *Leaf, uint64_t, ArrayRef<unsigned> At) {
+    if (!Leaf->isPtrOrPtrVectorTy())
+      return;
+    Value *Q = At.empty() ? Shadow : B.CreateExtractValue(Shadow, At);
+    Value *V = At.empty() ? Primal : B.CreateExtractValue(Primal, At);
+    Q = B.CreateSelect(B.CreateICmpEQ(Q, Constant::getNullValue(Leaf)), V, Q);
+    Result = At.empty() ? Q : B.CreateInsertValue(Result, Q, At);
+  });
+  return Result;
+}
+
+void adjoin::storePointers(IRBuilder<> &B, Value *Shadow, Value *Address,
+                           Align A, const DataLayout &DL) {
+  SmallVector<unsigned, 4> Path;
+  forEachLeaf(Shadow->getType(), DL, 0, Path,
+              [&](Type *Leaf, uint64_t Offset, ArrayRef<unsigned> At) {
+                bool Whole = At.empty();
+                if (!Leaf->isPtrOrPtrVectorTy() &&
+                    !(Whole && Leaf->isIntOrIntVectorTy()))
+                  return;
+                B.CreateAlignedStore(
+                    Whole ? Shadow : B.CreateExtractValue(Shadow, At),
+                    Whole
+                        ? Address
+                        : B.CreateConstGEP1_64(B.getInt8Ty(), Address, Offset),
+                    commonAlignment(A, Offset));
+              });
+}

@@ -1,0 +1,252 @@
+// The augmented primal: shadow memory and calls.
+#include "ad/plan/Bytes.h"
+#include "ad/reverse/ArenaObjects.h"
+#include "ad/reverse/Augment.h"
+#include "ad/shadow/Lanes.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+using namespace adjoin;
+
+void AugmentEmitter::visitLoad(LoadInst &I) {
+  if (!S.hasShadow(&I))
+    return;
+  placeAfter(I);
+  Type *T = I.getType();
+  Value *Ptr = I.getPointerOperand();
+  // The shadow of constant memory is that memory: what is read there are the
+  // pointers themselves, constant too.
+  setShadow(&I, mapLanes(B, {shadow(Ptr)}, {Ptr->getType()}, T, W,
+                         [&](ArrayRef<Value *> Lane) {
+                           Value *Loaded = B.CreateAlignedLoad(
+                               T, Lane[0], I.getAlign(), I.getName() + ".s");
+                           return normalisedShadow(B, Loaded, primal(&I));
+                         }));
+}
+
+Value *AugmentEmitter::sink(uint64_t Size) {
+  if (Sink && SinkSize >= Size)
+    return Sink;
+  SinkSize = std::max<uint64_t>(64, PowerOf2Ceil(Size));
+  IRBuilder<> AtEntry(&Target.getEntryBlock(), Target.getEntryBlock().begin());
+  Sink = AtEntry.CreateAlloca(ArrayType::get(B.getInt8Ty(), SinkSize), nullptr,
+                              "sink");
+  Sink->setAlignment(Align(64));
+  return Sink;
+}
+
+void AugmentEmitter::visitStore(StoreInst &I) {
+  const Value *Ptr = I.getPointerOperand();
+  if (!S.isActive(Ptr) || !S.storesPointers(I))
+    return;
+  placeAfter(I);
+  const Value *V = I.getValueOperand();
+  Type *T = V->getType();
+  uint64_t Size = DL.getTypeStoreSize(T).getFixedValue();
+  SmallVector<Value *, 4> Old;
+  for (unsigned K = 0; K != W; ++K) {
+    Value *Address = laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
+    if (S.state(Ptr) == ShadowState::Maybe)
+      Address = B.CreateSelect(B.CreateICmpEQ(Address, primal(Ptr)), sink(Size),
+                               Address);
+    Old.push_back(B.CreateAlignedLoad(T, Address, I.getAlign(), "old"));
+    storePointers(B, laneOf(B, shadow(V), K, T, W), Address, I.getAlign(), DL);
+  }
+  Extras[&I] = packLanes(B, Old, T);
+}
+
+Value *AugmentEmitter::freshShadows(Value *Size, Value *Memory, Type *T) {
+  SmallVector<Value *, 4> Lanes;
+  Value *Stride = arenaStride(B, Size);
+  for (unsigned K = 0; K != W; ++K)
+    Lanes.push_back(
+        K == 0 ? Memory
+               : B.CreatePtrAdd(Memory, B.CreateMul(Stride, B.getInt64(K))));
+  Value *Total = B.CreateMul(Stride, B.getInt64(W));
+  B.CreateMemSet(Memory, B.getInt8(0), Total, Align(16));
+  return packLanes(B, Lanes, T);
+}
+
+void AugmentEmitter::visitAlloca(AllocaInst &I) {
+  if (!S.isActive(&I))
+    return;
+  // The object and its shadows stay until the reverse sweep has passed: one
+  // object of the arena, the primal first.
+  placeBefore(I);
+  auto *Old = cast<AllocaInst>(primal(&I));
+  Value *Stride = arenaStride(B, allocaSize(B, I, primal(I.getArraySize())));
+  Value *Memory = push(arenaSize(B, I, Stride, W), I.getName());
+  if (I.getAlign() > Align(16)) {
+    uint64_t A = I.getAlign().value();
+    Memory = B.CreatePtrAdd(Memory, B.getInt64(A - 1));
+    Memory = B.CreateIntrinsic(Intrinsic::ptrmask,
+                               {Memory->getType(), B.getInt64Ty()},
+                               {Memory, B.getInt64(~(A - 1))});
+  }
+  // Lifetimes may only be told of allocas.
+  SmallVector<Instruction *, 4> Markers;
+  for (User *U : Old->users())
+    if (auto *Intrinsic = dyn_cast<IntrinsicInst>(U);
+        Intrinsic && Intrinsic->isLifetimeStartOrEnd())
+      Markers.push_back(Intrinsic);
+  for (Instruction *Marker : Markers)
+    Marker->eraseFromParent();
+  Value *First = B.CreatePtrAdd(Memory, Stride, I.getName() + ".s");
+  Value *Shadow = freshShadows(Stride, First, I.getType());
+  Old->replaceAllUsesWith(Memory);
+  VMap[&I] = Memory;
+  Old->eraseFromParent();
+  setShadow(&I, Shadow);
+}
+
+void AugmentEmitter::visitAllocate(CallBase &I, const CallSite &Site) {
+  const CallClass &C = Site.Class;
+  placeAfter(I);
+  Value *Size;
+  if (std::optional<uint64_t> Fixed = fixedSize(S, I, C)) {
+    Size = B.getInt64(*Fixed);
+  } else {
+    Size = allocationSize(B, I, C, [&](const Value *V) { return primal(V); });
+    if (!I.getAttributes().hasRetAttr(Attribute::NonNull))
+      Size = B.CreateSelect(B.CreateIsNull(primal(&I)), B.getInt64(0), Size);
+  }
+  Value *Stride = arenaStride(B, Size);
+  Value *Total = B.CreateMul(Stride, B.getInt64(W));
+  setShadow(&I,
+            freshShadows(Stride, push(Total, I.getName() + ".s"), I.getType()));
+  Extras[&I] = Total;
+}
+
+/// The shadow part of a call that moves or fills bytes: the pointers.
+Error AugmentEmitter::visitTransfer(CallBase &I, const CallClass &C) {
+  const Value *Dst = I.getArgOperand(C.PointerArg);
+  placeAfter(I);
+  // A library call returns its destination (mempcpy: its end).
+  if (S.hasShadow(&I))
+    setShadow(&I, mapLanes(B, {shadow(Dst)}, {Dst->getType()}, I.getType(), W,
+                           [&](ArrayRef<Value *> Lane) {
+                             return B.CreatePtrAdd(
+                                 Lane[0],
+                                 B.CreatePtrDiff(B.getInt8Ty(), primal(&I),
+                                                 primal(Dst)));
+                           }));
+  ByteLayout Layout = layoutOf(S, I, C);
+  if (Layout.Unclear)
+    return diagnose(I, "cannot tell the floating-point values from the "
+                       "pointers in the memory that is copied here");
+  if (!S.isActive(Dst) || Layout.Pointers.empty())
+    return Error::success();
+  Value *N =
+      B.CreateZExtOrTrunc(primal(I.getArgOperand(C.SizeArg)), B.getInt64Ty());
+  bool Saves = savesPointers(S, I, C, Layout);
+  Value *Stride = arenaStride(B, N);
+  Value *Saved =
+      Saves ? push(B.CreateMul(Stride, B.getInt64(W)), "saved") : nullptr;
+  for (unsigned K = 0; K != W; ++K) {
+    Value *To = laneOf(B, shadow(Dst), K, Dst->getType(), W);
+    Value *Length = N;
+    if (S.state(Dst) == ShadowState::Maybe)
+      Length =
+          B.CreateSelect(B.CreateICmpEQ(To, primal(Dst)), B.getInt64(0), N);
+    if (Saves)
+      B.CreateMemCpy(B.CreatePtrAdd(Saved, B.CreateMul(Stride, B.getInt64(K))),
+                     Align(16), To, MaybeAlign(), Length);
+    for (const BytePiece &Piece : Layout.Pointers) {
+      Value *Bytes = Length, *At = To;
+      if (Piece.End != BytePiece::Whole) {
+        Bytes = B.getInt64(Piece.End - Piece.Begin);
+        if (S.state(Dst) == ShadowState::Maybe)
+          Bytes = B.CreateSelect(B.CreateICmpEQ(To, primal(Dst)), B.getInt64(0),
+                                 Bytes);
+        At = B.CreateConstGEP1_64(B.getInt8Ty(), To, Piece.Begin);
+      }
+      if (C.K == CallClass::Fill) {
+        Value *Byte =
+            C.SourceArg >= 0
+                ? B.CreateZExtOrTrunc(primal(I.getArgOperand(C.SourceArg)),
+                                      B.getInt8Ty())
+                : B.getInt8(0);
+        B.CreateMemSet(At, Byte, Bytes, MaybeAlign());
+        continue;
+      }
+      const Value *Src = I.getArgOperand(C.SourceArg);
+      // The shadow of constant memory is that memory.
+      Value *From = laneOf(B, shadow(Src), K, Src->getType(), W);
+      if (Piece.End != BytePiece::Whole)
+        From = B.CreateConstGEP1_64(B.getInt8Ty(), From, Piece.Begin);
+      B.CreateMemMove(At, MaybeAlign(), From, MaybeAlign(), Bytes);
+    }
+  }
+  return Error::success();
+}
+
+void AugmentEmitter::visitDerived(CallBase &I, const CallSite &Site) {
+  placeBefore(I);
+  auto *Old = cast<CallBase>(primal(&I));
+  SmallVector<Value *, 8> Args;
+  for (unsigned K = 0; K != I.arg_size(); ++K) {
+    Args.push_back(primal(I.getArgOperand(K)));
+    if (hasShadowParameter(Site.Q, K))
+      Args.push_back(shadow(I.getArgOperand(K)));
+  }
+  Args.push_back(context());
+  SmallVector<OperandBundleDef, 1> Bundles;
+  Old->getOperandBundlesAsDefs(Bundles);
+  CallBase *New;
+  if (auto *Invoke = dyn_cast<InvokeInst>(Old)) {
+    New = B.CreateInvoke(Site.Pair.Aug, Invoke->getNormalDest(),
+                         Invoke->getUnwindDest(), Args, Bundles);
+    B.SetInsertPoint(Invoke->getNormalDest(),
+                     Invoke->getNormalDest()->getFirstInsertionPt());
+  } else {
+    New = B.CreateCall(Site.Pair.Aug, Args, Bundles);
+  }
+  Value *Result = New;
+  if (returnsShadow(Site.Q)) {
+    Result = B.CreateExtractValue(New, 0, I.getName());
+    setShadow(&I, B.CreateExtractValue(New, 1, I.getName() + ".s"));
+  }
+  VMap[&I] = I.getType()->isVoidTy() ? New : Result;
+  if (!I.getType()->isVoidTy())
+    Old->replaceAllUsesWith(Result);
+  // The terminator that the edges are numbered by is the call itself.
+  if (I.isTerminator())
+    Terminators[&I] = New;
+  Old->eraseFromParent();
+}
+
+Error AugmentEmitter::visitCall(CallBase &I) {
+  const CallSite *Site = S.site(I);
+  if (Site && Site->Active) {
+    const CallClass &C = Site->Class;
+    switch (C.K) {
+    case CallClass::Allocate:
+      visitAllocate(I, *Site);
+      return Error::success();
+    case CallClass::Scalar:
+      placeAfter(I);
+      return Error::success();
+    case CallClass::Transfer:
+    case CallClass::Fill:
+      return visitTransfer(I, C);
+    case CallClass::Derive:
+      visitDerived(I, *Site);
+      return Error::success();
+    default:
+      return diagnose(I, "cannot differentiate this call in reverse mode");
+    }
+  }
+  // As in the primal, where it calls the original.
+  auto *New = dyn_cast<CallBase>(primal(&I));
+  if (New)
+    if (Function *Callee = New->getCalledFunction())
+      if (Function *Original = D.copies().originalOf(*Callee))
+        New->setCalledFunction(Original);
+  if (!New)
+    return Error::success();
+  placeAfter(I);
+  if (S.hasShadow(&I))
+    setShadow(&I, inert(primal(&I), I.getType()));
+  return Error::success();
+}

@@ -1,0 +1,288 @@
+// Transposed instructions: memory and calls.
+#include "ad/reverse/Adjoint.h"
+#include "ad/reverse/ArenaObjects.h"
+#include "ad/shadow/Lanes.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+using namespace llvm;
+using namespace adjoin;
+
+Value *AdjointEmitter::guarded(const Value *Ptr, unsigned K,
+                               function_ref<Value *(Value *)> F) {
+  Value *Shadow = shadowLane(Ptr, K);
+  if (S.state(Ptr) == ShadowState::Known)
+    return F(Shadow);
+  BasicBlock *Head = B.GetInsertBlock();
+  BasicBlock *Then = BasicBlock::Create(B.getContext(), "shadowed", &Target);
+  BasicBlock *Tail = BasicBlock::Create(B.getContext(), "", &Target);
+  B.CreateCondBr(B.CreateIsNotNull(Shadow), Then, Tail);
+  B.SetInsertPoint(Then);
+  Value *Result = F(Shadow);
+  Then = B.GetInsertBlock();
+  B.CreateBr(Tail);
+  B.SetInsertPoint(Tail);
+  if (!Result)
+    return nullptr;
+  PHINode *Phi = B.CreatePHI(Result->getType(), 2);
+  Phi->addIncoming(Result, Then);
+  Phi->addIncoming(Constant::getNullValue(Result->getType()), Head);
+  return Phi;
+}
+
+/// Calls \p F with the address and type of each float (or vector of floats) in
+/// \p T at \p Address, and its path.
+static void
+forEachFloat(IRBuilder<> &B, const DataLayout &DL, Type *T, Value *Address,
+             Align A, SmallVectorImpl<unsigned> &Path,
+             function_ref<void(Type *, Value *, Align, ArrayRef<unsigned>)> F) {
+  if (T->isFPOrFPVectorTy()) {
+    F(T, Address, A, Path);
+    return;
+  }
+  if (!T->isAggregateType())
+    return;
+  auto *Struct = dyn_cast<StructType>(T);
+  uint64_t N = Struct ? Struct->getNumElements() : T->getArrayNumElements();
+  for (unsigned I = 0; I != N; ++I) {
+    Type *M = Struct ? Struct->getElementType(I) : T->getArrayElementType();
+    uint64_t Offset =
+        Struct ? DL.getStructLayout(Struct)->getElementOffset(I).getFixedValue()
+               : I * DL.getTypeAllocSize(M).getFixedValue();
+    Path.push_back(I);
+    forEachFloat(B, DL, M,
+                 Offset ? B.CreateConstGEP1_64(B.getInt8Ty(), Address, Offset)
+                        : Address,
+                 commonAlignment(A, Offset), Path, F);
+    Path.pop_back();
+  }
+}
+
+void AdjointEmitter::transposeLoad(const LoadInst &I) {
+  Value *Adjoint = take(&I);
+  const Value *Ptr = I.getPointerOperand();
+  if (!S.isActive(Ptr))
+    return;
+  Type *Form = formType(&I);
+  for (unsigned K = 0; K != W; ++K)
+    guarded(Ptr, K, [&](Value *Shadow) -> Value * {
+      Value *Lane = laneOf(B, Adjoint, K, Form, W);
+      SmallVector<unsigned, 4> Path;
+      forEachFloat(B, DL, Form, Shadow, I.getAlign(), Path,
+                   [&](Type *T, Value *At, Align A, ArrayRef<unsigned> Member) {
+                     Value *Part = Member.empty()
+                                       ? Lane
+                                       : B.CreateExtractValue(Lane, Member);
+                     Value *Old = B.CreateAlignedLoad(T, At, A);
+                     B.CreateAlignedStore(B.CreateFAdd(Old, Part), At, A);
+                   });
+      return nullptr;
+    });
+}
+
+void AdjointEmitter::transposeStore(const StoreInst &I) {
+  const Value *Ptr = I.getPointerOperand();
+  const Value *V = I.getValueOperand();
+  if (!S.isActive(Ptr))
+    return;
+  // The shadow pointers that were there.
+  if (S.storesPointers(I) && outlivesCall(Ptr)) {
+    Type *T = V->getType();
+    Value *Old = need({&I, Need::Extra});
+    for (unsigned K = 0; K != W; ++K)
+      guarded(Ptr, K, [&](Value *Shadow) -> Value * {
+        storePointers(B, laneOf(B, Old, K, T, W), Shadow, I.getAlign(), DL);
+        return nullptr;
+      });
+  }
+  AdjointForm Form = S.memoryForm(Ptr, V);
+  if (!Form.Floats)
+    return;
+  SmallVector<Value *, 4> Lanes;
+  for (unsigned K = 0; K != W; ++K)
+    Lanes.push_back(guarded(Ptr, K, [&](Value *Shadow) {
+      Value *Lane = Constant::getNullValue(Form.T);
+      SmallVector<unsigned, 4> Path;
+      forEachFloat(B, DL, Form.T, Shadow, I.getAlign(), Path,
+                   [&](Type *T, Value *At, Align A, ArrayRef<unsigned> Member) {
+                     Value *Part = B.CreateAlignedLoad(T, At, A);
+                     B.CreateAlignedStore(Constant::getNullValue(T), At, A);
+                     Lane = Member.empty()
+                                ? Part
+                                : B.CreateInsertValue(Lane, Part, Member);
+                   });
+      return Lane;
+    }));
+  if (S.hasAdjoint(V))
+    give(V, convert(packLanes(B, Lanes, Form.T), Form.T, formType(V)));
+}
+
+void AdjointEmitter::transposeAlloca(const AllocaInst &I) {
+  if (!S.isActive(&I))
+    return;
+  Value *Stride = arenaStride(B, allocaSize(B, I, primal(I.getArraySize())));
+  B.CreateCall(D.runtime("adjoin_rt_pop"),
+               {context(), arenaSize(B, I, Stride, W)});
+}
+
+/// The name of the runtime's function that undoes a copy of floats.
+static std::string pullName(KindSet Kinds, bool Down) {
+  StringRef Suffix;
+  switch (Kinds.bits()) {
+  case KindSet::F16:
+    Suffix = "f16";
+    break;
+  case KindSet::BF16:
+    Suffix = "bf16";
+    break;
+  case KindSet::F32:
+    Suffix = "f32";
+    break;
+  case KindSet::F64:
+    Suffix = "f64";
+    break;
+  case KindSet::F80:
+    Suffix = "f80";
+    break;
+  case KindSet::F128:
+    Suffix = "f128";
+    break;
+  default:
+    llvm_unreachable("a piece of floats has one kind");
+  }
+  return ((Down ? "adjoin_rt_pull_down_" : "adjoin_rt_pull_") + Suffix).str();
+}
+
+void AdjointEmitter::transposeBytes(const CallBase &I, const CallClass &C) {
+  ByteLayout Layout = layoutOf(S, I, C);
+  const Value *Dst = I.getArgOperand(C.PointerArg);
+  if (!transposesBytes(S, I, C, Layout))
+    return;
+  Value *N =
+      B.CreateZExtOrTrunc(primal(I.getArgOperand(C.SizeArg)), B.getInt64Ty());
+  if (savesPointers(S, I, C, Layout)) {
+    Value *Stride = arenaStride(B, N);
+    Value *Saved =
+        B.CreateCall(D.runtime("adjoin_rt_pop"),
+                     {context(), B.CreateMul(Stride, B.getInt64(W))}, "saved");
+    for (unsigned K = 0; K != W; ++K)
+      guarded(Dst, K, [&](Value *To) -> Value * {
+        Value *From = B.CreatePtrAdd(Saved, B.CreateMul(Stride, B.getInt64(K)));
+        for (const BytePiece &Piece : Layout.Pointers) {
+          Value *Begin = B.getInt64(Piece.Begin);
+          Value *Bytes = Piece.End == BytePiece::Whole
+                             ? N
+                             : B.getInt64(Piece.End - Piece.Begin);
+          B.CreateMemCpy(B.CreatePtrAdd(To, Begin), MaybeAlign(),
+                         B.CreatePtrAdd(From, Begin), MaybeAlign(), Bytes);
+        }
+        return nullptr;
+      });
+  }
+  if (Layout.Floats.empty())
+    return;
+  const Value *Src =
+      C.K == CallClass::Transfer ? I.getArgOperand(C.SourceArg) : nullptr;
+  auto Pull = [&](Value *To, Value *From, const BytePiece &Piece, bool Down) {
+    Value *Bytes =
+        Piece.End == BytePiece::Whole ? N : B.getInt64(Piece.End - Piece.Begin);
+    B.CreateCall(D.runtime(pullName(Piece.Kinds, Down)),
+                 {To, From, B.getInt64(Piece.Begin), Bytes});
+  };
+  bool Overlaps = Src && S.isActive(Src) && !isa<MemCpyInst>(I);
+  for (unsigned K = 0; K != W; ++K) {
+    Value *To = shadowLane(Dst, K);
+    Value *From =
+        Src ? shadowLane(Src, K)
+            : static_cast<Value *>(Constant::getNullValue(Dst->getType()));
+    if (!Overlaps) {
+      for (const BytePiece &Piece : Layout.Floats)
+        Pull(To, From, Piece, false);
+      continue;
+    }
+    // Shadows overlap where, and as, the primals do.
+    Instruction *End = B.CreateUnreachable();
+    Instruction *Then, *Else;
+    SplitBlockAndInsertIfThenElse(B.CreateICmpULE(To, From), End, &Then, &Else);
+    B.SetInsertPoint(Then);
+    for (const BytePiece &Piece : reverse(Layout.Floats))
+      Pull(To, From, Piece, true);
+    B.SetInsertPoint(Else);
+    for (const BytePiece &Piece : Layout.Floats)
+      Pull(To, From, Piece, false);
+    B.SetInsertPoint(End);
+    BasicBlock *Tail = End->getParent();
+    End->eraseFromParent();
+    B.SetInsertPoint(Tail);
+  }
+}
+
+void AdjointEmitter::transposeDerived(const CallBase &I, const CallSite &Site) {
+  Function *Rev = Site.Pair.Rev;
+  SmallVector<Value *, 8> Args;
+  // What the callee's sweep does not use is not kept for it.
+  auto Unused = [&] { return !Site.Reads[Args.size()]; };
+  for (unsigned K = 0; K != I.arg_size(); ++K) {
+    const Value *Arg = I.getArgOperand(K);
+    Args.push_back(Unused() ? PoisonValue::get(Arg->getType()) : primal(Arg));
+    if (!hasShadowParameter(Site.Q, K))
+      continue;
+    Type *T = shadowType(Arg->getType(), W);
+    if (Unused())
+      Args.push_back(PoisonValue::get(T));
+    else if (S.isActive(Arg))
+      Args.push_back(need({Arg, Need::Shadow}));
+    else
+      Args.push_back(Constant::getNullValue(T));
+  }
+  if (hasSeed(Site.Q)) {
+    Type *T = I.getType();
+    Args.push_back(
+        S.hasAdjoint(&I)
+            ? convert(take(&I), formType(&I), T)
+            : static_cast<Value *>(Constant::getNullValue(shadowType(T, W))));
+  }
+  Args.push_back(context());
+  Value *Result = B.CreateCall(Rev, Args);
+  unsigned Index = 0;
+  for (unsigned K = 0; K != I.arg_size(); ++K) {
+    if (!hasAdjointResult(Site.Q, K))
+      continue;
+    const Value *Arg = I.getArgOperand(K);
+    if (S.hasAdjoint(Arg))
+      give(Arg, convert(B.CreateExtractValue(Result, Index), Arg->getType(),
+                        formType(Arg)));
+    ++Index;
+  }
+}
+
+Error AdjointEmitter::transposeCall(const CallBase &I) {
+  const CallSite *Site = S.site(I);
+  if (!Site || !Site->Active)
+    return Error::success(); // runs in aug only
+  const CallClass &C = Site->Class;
+  switch (C.K) {
+  case CallClass::Scalar:
+    transposeScalar(I, *C.Rule);
+    return Error::success();
+  case CallClass::Allocate: {
+    // Its shadows; the memory itself was given back, or not, by the primal.
+    Value *Size;
+    if (std::optional<uint64_t> Fixed = fixedSize(S, I, C))
+      Size = B.CreateMul(arenaStride(B, B.getInt64(*Fixed)), B.getInt64(W));
+    else
+      Size = need({&I, Need::Extra});
+    B.CreateCall(D.runtime("adjoin_rt_pop"), {context(), Size});
+    return Error::success();
+  }
+  case CallClass::Transfer:
+  case CallClass::Fill:
+    transposeBytes(I, C);
+    return Error::success();
+  case CallClass::Derive:
+    transposeDerived(I, *Site);
+    return Error::success();
+  default:
+    return diagnose(I, "cannot differentiate this call in reverse mode");
+  }
+}
