@@ -1,7 +1,7 @@
 // The differentiator: what it owns, how emitted functions are optimised, and
 // how everything that nobody uses goes away again.
 #include "ad/Differentiator.h"
-#include "ad/prepare/CopyFunction.h"
+#include "ad/prepare/MathCalls.h"
 #include "ad/prepare/Inlining.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -76,7 +76,7 @@ void Differentiator::optimise(ArrayRef<Function *> Bodies) {
   auto IsDerived = [&](const Function &F) { return Derived.contains(&F); };
   auto IsHelper = [&](const Function &F) { return Helpers.contains(&F); };
   for (Function *F : calleesFirst(Work)) {
-    markMathCalls(*F);
+    purifyMathCalls(*F);
     Pipes.invalidate(*F);
     inlineCalls(*F, IsDerived, DerivedSizeLimit, Pipes);
     Pipes.optimise(*F);

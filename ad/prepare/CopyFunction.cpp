@@ -1,11 +1,10 @@
 // One working copy: a clone of a function, freed of what ties the original to
 // its place in the program.
 #include "ad/prepare/CopyFunction.h"
-#include "ad/rules/ScalarRules.h"
+#include "ad/prepare/MathCalls.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -135,125 +134,8 @@ Function *adjoin::copyFunction(Function &Original) {
         if (Call->isMustTailCall() && !Copy->isVarArg())
           Call->setTailCallKind(CallInst::TCK_None);
     }
-  markMathCalls(*Copy);
+  purifyMathCalls(*Copy);
   return Copy;
-}
-
-/// The functions of <math.h> that compute from their arguments alone. lgamma
-/// is not one of them: it writes signgam.
-static bool isMathName(StringRef Name) {
-  static const StringLiteral Names[] = {
-      "acos",   "acosh",    "acospi",    "asin",      "asinh",   "asinpi",
-      "atan",   "atan2",    "atan2pi",   "atanh",     "atanpi",  "cbrt",
-      "ceil",   "copysign", "cos",       "cosh",      "cospi",   "drem",
-      "erf",    "erfc",     "exp",       "exp10",     "exp2",    "expm1",
-      "fabs",   "fdim",     "floor",     "fma",       "fmax",    "fmaximum",
-      "fmin",   "fminimum", "fmod",      "frexp",     "hypot",   "ilogb",
-      "j0",     "j1",       "jn",        "ldexp",     "llrint",  "llround",
-      "log",    "log10",    "log1p",     "log2",      "logb",    "lrint",
-      "lround", "modf",     "nearbyint", "nextafter", "pow",     "remainder",
-      "remquo", "rint",     "round",     "roundeven", "scalbln", "scalbn",
-      "sin",    "sincos",   "sinh",      "sinpi",     "sqrt",    "tan",
-      "tanh",   "tanpi",    "tgamma",    "trunc",     "y0",      "y1",
-      "yn"};
-  auto Holds = [](StringRef N) {
-    return std::binary_search(std::begin(Names), std::end(Names), N);
-  };
-  if (Holds(Name))
-    return true;
-  if (Name.consume_back("f128") || Name.consume_back("f") ||
-      Name.consume_back("l"))
-    return Holds(Name);
-  return false;
-}
-
-/// The intrinsic that computes what the function of <math.h> named \p Name on
-/// \p T does; none when there is none.
-static Intrinsic::ID mathIntrinsic(StringRef Name, const Type *T) {
-  return StringSwitch<Intrinsic::ID>(libmBaseName(Name, T))
-      .Case("acos", Intrinsic::acos)
-      .Case("asin", Intrinsic::asin)
-      .Case("atan", Intrinsic::atan)
-      .Case("atan2", Intrinsic::atan2)
-      .Case("ceil", Intrinsic::ceil)
-      .Case("copysign", Intrinsic::copysign)
-      .Case("cos", Intrinsic::cos)
-      .Case("cosh", Intrinsic::cosh)
-      .Case("exp", Intrinsic::exp)
-      .Case("exp10", Intrinsic::exp10)
-      .Case("exp2", Intrinsic::exp2)
-      .Case("fabs", Intrinsic::fabs)
-      .Case("floor", Intrinsic::floor)
-      .Case("fma", Intrinsic::fma)
-      .Case("fmax", Intrinsic::maxnum)
-      .Case("fmin", Intrinsic::minnum)
-      .Case("log", Intrinsic::log)
-      .Case("log10", Intrinsic::log10)
-      .Case("log2", Intrinsic::log2)
-      .Case("nearbyint", Intrinsic::nearbyint)
-      .Case("pow", Intrinsic::pow)
-      .Case("rint", Intrinsic::rint)
-      .Case("round", Intrinsic::round)
-      .Case("roundeven", Intrinsic::roundeven)
-      .Case("sin", Intrinsic::sin)
-      .Case("sinh", Intrinsic::sinh)
-      .Case("sqrt", Intrinsic::sqrt)
-      .Case("tan", Intrinsic::tan)
-      .Case("tanh", Intrinsic::tanh)
-      .Case("trunc", Intrinsic::trunc)
-      .Default(Intrinsic::not_intrinsic);
-}
-
-/// Makes \p Call the intrinsic of its function where there is one: partials are
-/// written with intrinsics, and one sine of an argument then serves both.
-static void useIntrinsic(CallBase &Call) {
-  Function *Callee = Call.getCalledFunction();
-  Type *T = Callee->getReturnType();
-  if (!T->isFloatingPointTy() || !isa<CallInst>(Call))
-    return;
-  Intrinsic::ID ID = mathIntrinsic(Callee->getName(), T);
-  if (ID == Intrinsic::not_intrinsic)
-    return;
-  Function *As = Intrinsic::getOrInsertDeclaration(Callee->getParent(), ID, T);
-  if (As->getFunctionType() != Callee->getFunctionType())
-    return;
-  Call.setCalledFunction(As);
-  Call.setAttributes(AttributeList());
-}
-
-void adjoin::markMathCalls(Function &F) {
-  if (F.hasFnAttribute(Attribute::StrictFP))
-    return;
-  for (BasicBlock &BB : F)
-    for (Instruction &I : BB) {
-      auto *Call = dyn_cast<CallBase>(&I);
-      if (!Call || Call->isStrictFP() || Call->hasOperandBundles())
-        continue;
-      const Function *Callee = Call->getCalledFunction();
-      if (!Callee || !Callee->isDeclaration() || Callee->isIntrinsic() ||
-          Callee->isVarArg() || !isMathName(Callee->getName()))
-        continue;
-      bool Floats = false, Pointers = false, Others = false;
-      auto Count = [&](Type *T) {
-        if (T->isFloatingPointTy())
-          Floats = true;
-        else if (T->isPointerTy())
-          Pointers = true;
-        else if (!T->isIntegerTy() && !T->isVoidTy())
-          Others = true;
-      };
-      Count(Callee->getReturnType());
-      for (Type *T : Callee->getFunctionType()->params())
-        Count(T);
-      if (!Floats || Others)
-        continue;
-      Call->setMemoryEffects(Pointers
-                                 ? MemoryEffects::argMemOnly(ModRefInfo::Mod)
-                                 : MemoryEffects::none());
-      Call->setDoesNotThrow();
-      Call->addFnAttr(Attribute::WillReturn);
-      useIntrinsic(*Call);
-    }
 }
 
 void adjoin::dropLifetimes(Function &F) {

@@ -15,15 +15,9 @@ namespace adjoin {
 /// - jumps by compares where the original has an indirectbr: tables of labels
 ///   hold addresses of the original's blocks;
 /// - guarantees no tail calls, where that is not needed to forward varargs;
-/// - marks libm calls (see markMathCalls).
+/// - has pure math calls (see purifyMathCalls).
 /// Its calls still go to the original callees.
 llvm::Function *copyFunction(llvm::Function &Original);
-
-/// Marks calls of libm functions "memory(none) nounwind willreturn" (or
-/// "memory(argmem: write)" where a result is returned through a pointer):
-/// clang declares them as writing errno, and then two cos(x) would not merge.
-/// Calls in code that reads the floating-point environment stay as they are.
-void markMathCalls(llvm::Function &F);
 
 /// Removes lifetime markers.
 void dropLifetimes(llvm::Function &F);

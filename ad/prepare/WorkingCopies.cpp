@@ -3,6 +3,7 @@
 #include "ad/prepare/WorkingCopies.h"
 #include "ad/prepare/CopyFunction.h"
 #include "ad/prepare/Inlining.h"
+#include "ad/prepare/MathCalls.h"
 #include "llvm/ADT/DepthFirstIterator.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/InstIterator.h"
@@ -194,7 +195,8 @@ void WorkingCopies::prepare(Function &Copy) {
     if (Round != 0 && !Inlined)
       break;
     Pipes.simplify(Copy);
-    markMathCalls(Copy);
+    if (purifyMathCalls(Copy))
+      Pipes.invalidate(Copy);
     if (redirectCalls(Copy, /*Now=*/true))
       Pipes.invalidate(Copy);
     else if (!Inlined)

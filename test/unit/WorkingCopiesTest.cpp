@@ -494,8 +494,36 @@ TEST(WorkingCopies, EqualMathCallsMerge) {
       %c = fmul double %a, %b
       ret double %c
     })");
-  // As the intrinsic, which partials use too.
   EXPECT_EQ(calls(P.copy("f")), Names{"llvm.cos.f64"});
+  P.erase();
+}
+
+TEST(WorkingCopies, MathCallsWithoutAnIntrinsicMergeToo) {
+  Program P(R"(
+    declare float @cbrtf(float)
+    declare double @frexp(double, ptr)
+    declare double @lgamma(double)
+    define double @hypot(double %x, double %y) noinline {
+      ret double %x
+    }
+    define float @f(float %x) {
+      %a = call float @cbrtf(float %x)
+      %b = call float @cbrtf(float %x)
+      %c = fmul float %a, %b
+      ret float %c
+    }
+    define double @g(double %x, ptr %p) {
+      %a = call double @frexp(double %x, ptr %p)
+      %b = call double @lgamma(double %x)
+      %c = call double @lgamma(double %x)
+      %d = call double @hypot(double %x, double %x)
+      %e = fadd double %a, %b
+      %f = fadd double %e, %c
+      %g = fadd double %f, %d
+      ret double %g
+    })");
+  EXPECT_EQ(calls(P.copy("f")), Names{"cbrtf"});
+  EXPECT_EQ(calls(P.copy("g")), (Names{"frexp", "lgamma", "lgamma", "hypot"}));
   P.erase();
 }
 
