@@ -166,6 +166,7 @@ int main(int Argc, char **Argv) {
   }
   Case C = Case::fromFile(File, Name);
   C.width(Width).unit(Unit);
+  C.Prune = true;
   std::string Error;
   if (!Builder(C, *F).build(Error)) {
     errs() << Error << "\n";

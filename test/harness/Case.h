@@ -109,6 +109,10 @@ public:
   double Unit = 0;
   double Step = 1.0 / 32;
   bool CountAllocations = true;
+  /// What neither the primal nor the derivative reaches is not compiled.
+  bool Prune = false;
+  /// Called when the primal has returned for the first time.
+  void (*PrimalReturned)() = nullptr;
 };
 
 } // namespace adjoin::test

@@ -137,6 +137,8 @@ static std::string
 jacobian(Runner &R,
          function_ref<void(unsigned, const std::vector<double> &)> Column) {
   R.primal(R.X);
+  if (R.C.PrimalReturned)
+    R.C.PrimalReturned();
   std::vector<double> Values = R.W.values();
   std::vector<int64_t> Integers = R.W.integers();
   size_t Live = liveAllocations();

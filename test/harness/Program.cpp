@@ -18,6 +18,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/Internalize.h"
 #include <map>
 
 using namespace llvm;
@@ -388,6 +389,18 @@ static void stripAll(Module &M) {
       }
 }
 
+/// Keeps what the harness calls and what that reaches.
+static void prune(Module &M, TargetMachine &TM) {
+  for (const char *List :
+       {"llvm.used", "llvm.compiler.used", "llvm.global_dtors"})
+    if (GlobalVariable *G = M.getGlobalVariable(List))
+      G->eraseFromParent();
+  internalizeModule(M, [](const GlobalValue &G) {
+    return G.getName().starts_with("harness.");
+  });
+  cantFail(Passes(&TM).run(M, "globaldce"));
+}
+
 static void initialiseTargets() {
   static bool Done = [] {
     InitializeNativeTarget();
@@ -458,6 +471,9 @@ void Program::compile(const Case &C, const Variant &V, Direction D) {
   findLeftovers(*M, Complaints);
   if (!Complaints.empty())
     return;
+
+  if (C.Prune)
+    prune(*M, **TM);
 
   auto MaybeJIT = orc::LLJITBuilder()
                       .setJITTargetMachineBuilder(std::move(*Builder))
