@@ -43,9 +43,6 @@ template class std::map<std::string, std::vector<double>>;
 template class std::set<double>;
 template class std::unordered_map<std::string, double>;
 template class std::basic_string<char>;
-template class std::complex<double>;
-template class std::complex<float>;
-template class std::valarray<double>;
 template class std::mersenne_twister_engine<uint_fast64_t, 64, 312, 156, 31, 0xb5026f5aa96619e9, 29, 0x5555555555555555, 17,
                                             0x71d67fffeda60000, 37, 0xfff7eee000000000, 43, 6364136223846793005>;
 template class std::normal_distribution<double>;
@@ -188,5 +185,6 @@ double lists(double X) {
 }
 double arrays(std::valarray<double> V) {
   std::valarray<double> W = std::exp(V) * V + 1.0;
-  return (W[std::slice(0, W.size() / 2, 2)]).operator std::valarray<double>().sum() + W.max();
+  std::valarray<double> H = W[std::slice(0, W.size() / 2, 2)];
+  return H.sum() + W.max();
 }

@@ -24,7 +24,7 @@ pub fn totals(r: &[Record]) -> BTreeMap<String, f64> {
 pub fn hashed(r: &[Record]) -> f64 {
     let m: HashMap<&str, f64> = r.iter().map(|x| (x.name.as_str(), x.value)).collect();
     let s: HashSet<u64> = r.iter().map(|x| x.value.to_bits()).collect();
-    m.values().fold(0.0, |a, b| a.max(*b)) * s.len() as f64
+    m.values().fold(0.0f64, |a: f64, b| a.max(*b)) * s.len() as f64
 }
 #[no_mangle]
 pub fn report(r: &[Record]) -> String {
@@ -114,7 +114,8 @@ pub fn single(x: f32, y: f32) -> f32 {
     (x.sin_cos().0 * y.exp2()).sqrt() + x.copysign(y).tanh() + (x as f64).acosh() as f32
 }
 
-fn main() {
+#[no_mangle]
+pub fn demonstrate() {
     let r = Record { name: "a".into(), value: 1.5, samples: vec![1.0], limit: None };
     let v = [r.clone(), r];
     println!("{:?} {} {}", totals(&v), hashed(&v), report(&v));
