@@ -64,7 +64,7 @@ private:
   llvm::SmallVector<llvm::Function *, 0> Made;
   /// By original; an entry goes when somebody erases its original.
   struct Forgetful : llvm::ValueMapConfig<const llvm::Function *> {
-    enum { FollowRAUW = false };
+    static constexpr bool FollowRAUW = false;
   };
   llvm::ValueMap<const llvm::Function *, llvm::Function *, Forgetful> CopyOf;
   llvm::DenseMap<const llvm::Function *, llvm::WeakVH> Originals;
