@@ -61,7 +61,7 @@ template <typename Primal> ADJOIN_DETAIL_INLINE auto constant(Primal &&primal) {
 template <auto Function> struct function_t {
   template <typename... Args>
   constexpr decltype(auto) operator()(Args &&...args) const {
-    return detail::invoke(Function, static_cast<Args &&>(args)...);
+    return detail::call_function(Function, static_cast<Args &&>(args)...);
   }
 };
 template <auto Function> inline constexpr function_t<Function> function{};

@@ -267,9 +267,9 @@ template <bool Reverse, typename P, typename Given>
 ADJOIN_DETAIL_INLINE auto item_of(Given &given) {
   using T = std::remove_cv_t<Given>;
   if constexpr (is_duplicated<T>) {
-    return duplicated_item_of<Reverse, P>(given.primal, given.shadow);
+    return detail::duplicated_item_of<Reverse, P>(given.primal, given.shadow);
   } else if constexpr (is_owned<T>) {
-    return duplicated_item_of<Reverse, P>(given.primal, given.shadow);
+    return detail::duplicated_item_of<Reverse, P>(given.primal, given.shadow);
   } else if constexpr (is_constant<T>) {
     using V = std::remove_reference_t<decltype((given.primal))>;
     if constexpr (std::is_arithmetic_v<std::remove_cv_t<V>>) {

@@ -123,57 +123,59 @@ template <unsigned Pending> struct write {
   template <typename Marker, typename Fn, typename T, typename... Tail>
   ADJOIN_DETAIL_INLINE static auto call(Fn fn, active_item<T> item,
                                         Tail... tail) {
-    return write<Pending - 1>::template call<Marker>(fn, tail..., &adjoin_out,
-                                                     carried(item.value));
+    return write<Pending - 1>::template call<Marker>(
+        fn, tail..., &adjoin_out, detail::carried(item.value));
   }
   template <typename Marker, typename Fn, typename T, typename... Tail>
   ADJOIN_DETAIL_INLINE static auto call(Fn fn, inactive_item<T> item,
                                         Tail... tail) {
-    return write<Pending - 1>::template call<Marker>(fn, tail..., &adjoin_const,
-                                                     carried(item.value));
+    return write<Pending - 1>::template call<Marker>(
+        fn, tail..., &adjoin_const, detail::carried(item.value));
   }
   template <typename Marker, typename Fn, typename T, typename S,
             typename... Tail>
   ADJOIN_DETAIL_INLINE static auto call(Fn fn, duplicated_item<T, S> item,
                                         Tail... tail) {
     return write<Pending - 1>::template call<Marker>(
-        fn, tail..., &adjoin_dup, carried(item.primal), carried(item.shadow));
+        fn, tail..., &adjoin_dup, detail::carried(item.primal),
+        detail::carried(item.shadow));
   }
   template <typename Marker, typename Fn, typename T, typename... Tail>
   ADJOIN_DETAIL_INLINE static auto call(Fn fn, constant_object_item<T> item,
                                         Tail... tail) {
-    return write<Pending - 1>::template call<Marker>(fn, tail..., &adjoin_const,
-                                                     carried(item.primal));
+    return write<Pending - 1>::template call<Marker>(
+        fn, tail..., &adjoin_const, detail::carried(item.primal));
   }
   template <typename Marker, typename Fn, typename T, typename S,
             typename... Tail>
   ADJOIN_DETAIL_INLINE static auto call(Fn fn, object_item<T, S> item,
                                         Tail... tail) {
     return write<Pending - 1>::template call<Marker>(
-        fn, tail..., &adjoin_dup, carried(item.primal), carried(item.shadow));
+        fn, tail..., &adjoin_dup, detail::carried(item.primal),
+        detail::carried(item.shadow));
   }
   template <typename Marker, typename Fn, typename Span, typename E,
             typename... Tail>
   ADJOIN_DETAIL_INLINE static auto call(Fn fn, constant_span_item<Span, E> item,
                                         Tail... tail) {
-    return write<Pending - 1>::template call<Marker>(fn, tail..., &adjoin_const,
-                                                     carried(item.primal),
-                                                     &adjoin_const, item.size);
+    return write<Pending - 1>::template call<Marker>(
+        fn, tail..., &adjoin_const, detail::carried(item.primal), &adjoin_const,
+        item.size);
   }
   template <typename Marker, typename Fn, typename Span, typename E, typename S,
             typename... Tail>
   ADJOIN_DETAIL_INLINE static auto call(Fn fn, span_item<Span, E, S> item,
                                         Tail... tail) {
     return write<Pending - 1>::template call<Marker>(
-        fn, tail..., &adjoin_dup, carried(item.primal), carried(item.shadow),
-        &adjoin_const, item.size);
+        fn, tail..., &adjoin_dup, detail::carried(item.primal),
+        detail::carried(item.shadow), &adjoin_const, item.size);
   }
   template <typename Marker, typename Fn, typename T, typename... Tail>
   ADJOIN_DETAIL_INLINE static auto call(Fn fn, laned_item<T> item,
                                         Tail... tail) {
     return write<Pending - 1>::template call<Marker>(
-        fn, tail..., &adjoin_dupv, item.stride, carried(item.primal),
-        carried(item.shadow));
+        fn, tail..., &adjoin_dupv, item.stride, detail::carried(item.primal),
+        detail::carried(item.shadow));
   }
 };
 template <> struct write<0> {
@@ -225,7 +227,7 @@ template <typename... Items> struct open;
 template <> struct open<> {
   template <typename F, typename... A>
   ADJOIN_DETAIL_INLINE static decltype(auto) call(F &f, A &&...args) {
-    return invoke(f, static_cast<A &&>(args)...);
+    return detail::call_function(f, static_cast<A &&>(args)...);
   }
 };
 template <typename Item, typename... Items> struct open<Item, Items...> {
@@ -390,9 +392,9 @@ template <bool Value, typename R, typename F, typename... Items>
 ADJOIN_DETAIL_INLINE auto reverse_mark(F &f, Items... items) {
   using Raw = typename returned_list<reverse_types<Value, R, Items...>>::type;
   if constexpr (Value)
-    return mark<autodiff_with_value<Raw>, R>(f, items...);
+    return detail::mark<autodiff_with_value<Raw>, R>(f, items...);
   else
-    return mark<autodiff<Raw>, R>(f, items...);
+    return detail::mark<autodiff<Raw>, R>(f, items...);
 }
 
 /// Nothing, one result as itself, or several.
@@ -410,25 +412,27 @@ ADJOIN_DETAIL_INLINE auto hand_out(T1 &&one, T2 &&two, T &&...more) {
 template <typename R, typename... T, std::size_t... I>
 ADJOIN_DETAIL_INLINE auto take_apart(types<T...>, const R &raw,
                                      std::index_sequence<I...>) {
-  return hand_out(returned<T...>::template get<I>(raw)...);
+  return detail::hand_out(returned<T...>::template get<I>(raw)...);
 }
 template <typename R, typename... T>
 ADJOIN_DETAIL_INLINE auto take_apart(types<T...> list, const R &raw) {
-  return take_apart(list, raw, std::index_sequence_for<T...>());
+  return detail::take_apart(list, raw, std::index_sequence_for<T...>());
 }
 
 template <bool Value, typename F, std::size_t... I, typename... Args>
 ADJOIN_DETAIL_INLINE auto reverse_indexed(F &f, std::index_sequence<I...>,
                                           Args &...args) {
   using R = result_of<F, Args...>;
-  using List = reverse_types<Value, R,
-                             decltype(item_of<true, parameter<F, I>>(args))...>;
+  using List =
+      reverse_types<Value, R,
+                    decltype(detail::item_of<true, parameter<F, I>>(args))...>;
   if constexpr (std::is_same_v<List, types<>>) {
-    reverse_mark<Value, R>(f, item_of<true, parameter<F, I>>(args)...);
+    detail::reverse_mark<Value, R>(
+        f, detail::item_of<true, parameter<F, I>>(args)...);
   } else {
-    auto raw =
-        reverse_mark<Value, R>(f, item_of<true, parameter<F, I>>(args)...);
-    return take_apart(List(), raw);
+    auto raw = detail::reverse_mark<Value, R>(
+        f, detail::item_of<true, parameter<F, I>>(args)...);
+    return detail::take_apart(List(), raw);
   }
 }
 template <bool Value, typename F, typename... Args>
@@ -449,14 +453,15 @@ ADJOIN_DETAIL_INLINE auto gather(const Raw &raw, types<Adjoints, More...>,
                                  Arg &arg, Args &...args) {
   if constexpr (is_owned<Arg>) {
     using Shadow = decltype(arg.shadow);
-    return std::tuple_cat(std::tuple<Shadow>(std::move(arg.shadow)),
-                          gather<Next, List>(raw, types<More...>(), args...));
+    return std::tuple_cat(
+        std::tuple<Shadow>(std::move(arg.shadow)),
+        detail::gather<Next, List>(raw, types<More...>(), args...));
   } else if constexpr (std::is_same_v<Adjoints, types<>>) {
-    return gather<Next, List>(raw, types<More...>(), args...);
+    return detail::gather<Next, List>(raw, types<More...>(), args...);
   } else {
     return std::tuple_cat(
         std::tuple(returned_list<List>::template get<Next>(raw)),
-        gather<Next + 1, List>(raw, types<More...>(), args...));
+        detail::gather<Next + 1, List>(raw, types<More...>(), args...));
   }
 }
 
@@ -476,22 +481,24 @@ template <bool Value, typename F, std::size_t... I, typename... Args>
 ADJOIN_DETAIL_INLINE auto gradient_indexed(F &f, std::index_sequence<I...>,
                                            Args &...args) {
   using R = result_of<F, Args...>;
-  using List = reverse_types<Value, R,
-                             decltype(item_of<true, parameter<F, I>>(args))...>;
-  using Each = types<typename decltype(item_of<true, parameter<F, I>>(
+  using List =
+      reverse_types<Value, R,
+                    decltype(detail::item_of<true, parameter<F, I>>(args))...>;
+  using Each = types<typename decltype(detail::item_of<true, parameter<F, I>>(
       args))::adjoints...>;
   if constexpr (std::is_same_v<List, types<>>) {
-    reverse_mark<Value, R>(f, item_of<true, parameter<F, I>>(args)...);
-    return unpack(gather<0, List>(0, Each(), args...));
+    detail::reverse_mark<Value, R>(
+        f, detail::item_of<true, parameter<F, I>>(args)...);
+    return detail::unpack(gather<0, List>(0, Each(), args...));
   } else {
-    auto raw =
-        reverse_mark<Value, R>(f, item_of<true, parameter<F, I>>(args)...);
+    auto raw = detail::reverse_mark<Value, R>(
+        f, detail::item_of<true, parameter<F, I>>(args)...);
     if constexpr (Value)
-      return unpack(
+      return detail::unpack(
           std::tuple_cat(std::tuple(returned_list<List>::template get<0>(raw)),
-                         gather<1, List>(raw, Each(), args...)));
+                         detail::gather<1, List>(raw, Each(), args...)));
     else
-      return unpack(gather<0, List>(raw, Each(), args...));
+      return detail::unpack(gather<0, List>(raw, Each(), args...));
   }
 }
 template <bool Value, typename F, typename... Args>
@@ -507,14 +514,16 @@ ADJOIN_DETAIL_INLINE auto forward_indexed(F &f, std::index_sequence<I...>,
                                           Args &...args) {
   using R = result_of<F, Args...>;
   if constexpr (std::is_void_v<R>) {
-    mark<fwddiff<void>, R>(f, item_of<false, parameter<F, I>>(args)...);
+    detail::mark<fwddiff<void>, R>(
+        f, detail::item_of<false, parameter<F, I>>(args)...);
   } else if constexpr (std::is_floating_point_v<R>) {
     if constexpr (Value) {
-      auto raw = mark<fwddiff_with_value<array<R, 2>>, R>(
-          f, item_of<false, parameter<F, I>>(args)...);
+      auto raw = detail::mark<fwddiff_with_value<array<R, 2>>, R>(
+          f, detail::item_of<false, parameter<F, I>>(args)...);
       return results<R, R>(raw.data[0], raw.data[1]);
     } else {
-      return mark<fwddiff<R>, R>(f, item_of<false, parameter<F, I>>(args)...);
+      return detail::mark<fwddiff<R>, R>(
+          f, detail::item_of<false, parameter<F, I>>(args)...);
     }
   } else {
     static_assert(std::is_class_v<R>,
@@ -524,8 +533,8 @@ ADJOIN_DETAIL_INLINE auto forward_indexed(F &f, std::index_sequence<I...>,
                   "adjoin::forward: an object that the function returns must "
                   "have a default constructor");
     R value{}, tangent{};
-    mark_to<fwddiff<void>>(f, value, tangent,
-                           item_of<false, parameter<F, I>>(args)...);
+    detail::mark_to<fwddiff<void>>(
+        f, value, tangent, detail::item_of<false, parameter<F, I>>(args)...);
     if constexpr (Value)
       return results<R, R>(static_cast<R &&>(value),
                            static_cast<R &&>(tangent));

@@ -56,19 +56,20 @@ ADJOIN_DETAIL_INLINE auto hvp(F &&f, const X &x, const X &v) {
   if constexpr (detail::is_stateless<D>) {
     auto gradient = [](const X &at, X &into) __attribute__((always_inline)) {
       alignas(D) unsigned char place[sizeof(D)] = {};
-      auto argument = dup(at, into);
+      auto argument = adjoin::dup(at, into);
       detail::reverse<false>(*reinterpret_cast<D *>(place), argument);
     };
-    forward(gradient, dup(x, v), dup(g, hv));
+    adjoin::forward(gradient, adjoin::dup(x, v), adjoin::dup(g, hv));
   } else {
     using Parameter = std::conditional_t<std::is_class_v<D>, D &, D>;
     auto gradient = [](Parameter function, const X &at, X &into)
                         __attribute__((always_inline)) {
-                          auto argument = dup(at, into);
+                          auto argument = adjoin::dup(at, into);
                           detail::reverse<false>(function, argument);
                         };
     D function = f;
-    forward(gradient, constant(function), dup(x, v), dup(g, hv));
+    adjoin::forward(gradient, adjoin::constant(function), adjoin::dup(x, v),
+                    adjoin::dup(g, hv));
   }
   return hv;
 }

@@ -79,7 +79,7 @@ using parameter = typename signature<std::decay_t<F>>::template parameter<I>;
 /// f(args…), or (object.*f)(args…) for a member function; without the library,
 /// so that it is inlined at -O0 too.
 template <typename F, typename... Args>
-ADJOIN_DETAIL_INLINE constexpr auto invoke(F &&f, Args &&...args)
+ADJOIN_DETAIL_INLINE constexpr auto call_function(F &&f, Args &&...args)
     -> decltype(static_cast<F &&>(f)(static_cast<Args &&>(args)...)) {
   return static_cast<F &&>(f)(static_cast<Args &&>(args)...);
 }
@@ -87,15 +87,15 @@ template <
     typename M, typename C, typename Object, typename... Args,
     std::enable_if_t<std::is_function_v<M> && !std::is_pointer_v<plain<Object>>,
                      int> = 0>
-ADJOIN_DETAIL_INLINE constexpr auto invoke(M C::*f, Object &&object,
-                                           Args &&...args)
+ADJOIN_DETAIL_INLINE constexpr auto call_function(M C::*f, Object &&object,
+                                                  Args &&...args)
     -> decltype((object.*f)(static_cast<Args &&>(args)...)) {
   return (object.*f)(static_cast<Args &&>(args)...);
 }
 template <typename M, typename C, typename Object, typename... Args,
           std::enable_if_t<std::is_function_v<M>, int> = 0>
-ADJOIN_DETAIL_INLINE constexpr auto invoke(M C::*f, Object *object,
-                                           Args &&...args)
+ADJOIN_DETAIL_INLINE constexpr auto call_function(M C::*f, Object *object,
+                                                  Args &&...args)
     -> decltype((object->*f)(static_cast<Args &&>(args)...)) {
   return (object->*f)(static_cast<Args &&>(args)...);
 }

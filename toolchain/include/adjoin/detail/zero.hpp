@@ -28,7 +28,7 @@ template <typename T> void clear(T &object) {
     object.setZero();
   } else if constexpr (is_range<T>) { // vector, array, vectors of vectors
     for (auto &element : object)
-      clear(element);
+      detail::clear(element);
   } else {
     static_assert(std::is_trivially_copyable_v<T> &&
                       std::is_default_constructible_v<T>,
@@ -40,7 +40,7 @@ template <typename T> void clear(T &object) {
 
 template <typename T> T zero_like(const T &object) {
   T zero = object;
-  clear(zero);
+  detail::clear(zero);
   return zero;
 }
 
@@ -50,7 +50,7 @@ template <typename T> ADJOIN_DETAIL_INLINE decltype(auto) own(T &argument) {
   if constexpr (std::is_class_v<P> && !is_wrapped<P>) {
     static_assert(!is_span<P>, "adjoin::gradient: a span does not own its "
                                "elements; pass dup(span, shadow)");
-    return owned<T>{argument, zero_like(argument)};
+    return owned<T>{argument, detail::zero_like(argument)};
   } else {
     static_assert(is_wrapped<P> || reverse_argument<P>,
                   "adjoin::gradient: a pointer needs dup(pointer, shadow) or "
