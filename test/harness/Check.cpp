@@ -95,7 +95,8 @@ static std::string compare(double Got, const Estimate &Want, double Unit,
                            double Size) {
   double Scale = std::max({std::fabs(Want.Value), std::fabs(Got), Size});
   double Tolerance = 16 * Want.Error + 64 * Unit * Scale + 1e-14;
-  bool Vague = !(Want.Error <= std::max(1e-6, 4096 * Unit) * (Scale + 1e-3));
+  bool Vague = !(Want.Error <= std::max(1e-6, 4096 * Unit) * (Scale + 1e-3) +
+                                   1024 * Unit * Want.Size);
   if (!Vague && std::fabs(Got - Want.Value) <= Tolerance)
     return "";
   std::string S = "expected " + number(Want.Value) + " (error " +
@@ -226,7 +227,7 @@ static Findings reverseFindings(Runner &R, Runner *Forward,
     }
     F.Text += jacobian(*Forward, [&](unsigned I, const std::vector<double> &T) {
       for (double V : T)
-        Columns[I].push_back({V, 0});
+        Columns[I].push_back({V, 0, 0});
     });
   } else {
     for (unsigned I = 0; I != N; ++I)
@@ -255,7 +256,7 @@ static Findings reverseFindings(Runner &R, Runner *Forward,
     if (Keep)
       Keep->insert(Keep->end(), Got.begin(), Got.end());
     for (unsigned I = 0; I != N && Columns[I].size() == M; ++I) {
-      Estimate Want = {0, 0};
+      Estimate Want = {0, 0, 0};
       double Size = 0;
       for (unsigned J = 0; J != M; ++J) {
         double Term = Seeds[Lane][J] * Columns[I][J].Value;
@@ -265,6 +266,7 @@ static Findings reverseFindings(Runner &R, Runner *Forward,
           continue;
         Want.Value += Term;
         Want.Error += std::fabs(Seeds[Lane][J]) * Columns[I][J].Error;
+        Want.Size = std::max(Want.Size, Columns[I][J].Size);
         Size = std::max(Size, std::fabs(Term));
       }
       ++F.Entries;

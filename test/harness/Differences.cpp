@@ -42,6 +42,7 @@ adjoin::test::differences(const std::function<std::vector<double>(double &)> &F,
                           double First, unsigned Levels, double Unit) {
   std::vector<double> Steps;
   std::vector<std::vector<double>> Slopes, Noise; // by output, then by level
+  std::vector<double> Sizes;
   double Step = First;
   for (unsigned I = 0; I != Levels; ++I, Step /= 2) {
     double Up = Step, Down = -Step;
@@ -49,15 +50,20 @@ adjoin::test::differences(const std::function<std::vector<double>(double &)> &F,
     double Width = Up - Down;
     Slopes.resize(High.size());
     Noise.resize(High.size());
+    Sizes.resize(High.size());
     Steps.push_back(Width / 2);
     for (size_t J = 0; J != High.size(); ++J) {
       Slopes[J].push_back((High[J] - Low[J]) / Width);
       double Size = std::max(std::fabs(High[J]), std::fabs(Low[J]));
-      Noise[J].push_back(2 * Unit * Size / Width);
+      // Equal values: the output does not depend on this input.
+      Noise[J].push_back(High[J] == Low[J] ? 0 : 2 * Unit * Size / Width);
+      Sizes[J] = std::max(Sizes[J], Size);
     }
   }
   std::vector<Estimate> Result;
-  for (size_t J = 0; J != Slopes.size(); ++J)
+  for (size_t J = 0; J != Slopes.size(); ++J) {
     Result.push_back(extrapolate(Steps, Slopes[J], Noise[J]));
+    Result.back().Size = Sizes[J];
+  }
   return Result;
 }

@@ -12,6 +12,7 @@ namespace adjoin::test {
 struct Estimate {
   double Value;
   double Error;
+  double Size = 0; ///< the largest function value met
 };
 
 /// The derivative at zero of every output of a function of one variable.

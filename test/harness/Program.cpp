@@ -276,8 +276,12 @@ void Callers::writeDerived(Function &F) {
     }
   }
   Type *Result = SretMarker ? Type::getVoidTy(Ctx) : DerivedType;
+  // A struct in memory is a fixed parameter.
+  SmallVector<Type *, 1> Fixed;
+  if (SretMarker)
+    Fixed.push_back(PointerType::getUnqual(Ctx));
   Function *Marker = Function::Create(
-      FunctionType::get(Result, true), GlobalValue::ExternalLinkage,
+      FunctionType::get(Result, Fixed, true), GlobalValue::ExternalLinkage,
       D == Direction::Forward ? "__adjoin_fwddiff_harness"
                               : "__adjoin_autodiff_harness",
       M);

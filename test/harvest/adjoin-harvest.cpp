@@ -108,7 +108,10 @@ static void writeCaller(Function &F) {
       Args.push_back(&*Next++);
     }
   }
-  Function *Marker = Function::Create(FunctionType::get(Result, true),
+  SmallVector<Type *, 1> Fixed;
+  if (Sret)
+    Fixed.push_back(PointerType::getUnqual(Ctx));
+  Function *Marker = Function::Create(FunctionType::get(Result, Fixed, true),
                                       GlobalValue::ExternalLinkage,
                                       "__adjoin_fwddiff_harvest", M);
   CallInst *Call = B.CreateCall(Marker, Args);

@@ -213,7 +213,7 @@ TEST(ForwardCalls, RequestTakesStructByCopy) {
 
 TEST(ForwardCalls, VarargsToStdio) {
   EXPECT_EQ(forward(Case(R"(
-    @fmt = private constant [7 x i8] c"%g %d\0A\00"
+    @fmt = private constant [9 x i8] c"%.1f %d\0A\00"
     declare i32 @snprintf(ptr, i64, ptr, ...)
     declare i32 @printf(ptr, ...)
     define double @f(double %x, i32 %k) {
