@@ -28,7 +28,8 @@ struct ScalarRule {
   /// itself is finite, as a condition; empty: nowhere. There a zero incoming
   /// tangent or adjoint stays zero.
   Formulas Singular;
-  /// For tests: the condition under which the operation is finite and real.
+  /// For tests: the condition under which the operation is finite and real, and
+  /// differences near the point say something.
   llvm::StringRef Domain;
   /// For tests: the operation itself, where no libm in use may have it.
   llvm::StringRef Definition;
