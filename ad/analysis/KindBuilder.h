@@ -17,6 +17,8 @@ public:
   using CellId = KindGraph::CellId;
   using Handle = KindGraph::Handle;
   static constexpr uint32_t None = KindGraph::None;
+  /// What a call of a function that does more than that shares with others.
+  static constexpr size_t MaxSummary = 2000;
 
   explicit KindBuilder(const llvm::Module &M);
 
@@ -41,10 +43,14 @@ private:
     const llvm::Function *Original = nullptr;
     llvm::SmallVector<CellId, 4> Params;
     CellId Return = None;
-    Handle VarArgs; ///< an array with all variadic arguments
-    Handle Address; ///< the region that stands for the function itself
+    CellId VarArgs = None; ///< points to an array with all variadic arguments
+    Handle Address;        ///< the region that stands for the function itself
+    uint32_t Signature = None; ///< what indirect calls of it share
+    llvm::SmallVector<const llvm::Function *, 1> NewBodies;
     bool HasCopy = false;
     bool Reached = false;
+    bool InProgress = false; ///< a walk of the call graph is at it
+    bool Complete = false;   ///< analysed, so that calls may copy what it does
   };
   /// A multiple of Gcd plus differences of pointers.
   struct Stride {
@@ -55,11 +61,6 @@ private:
     Handle H;
     Stride S;
   };
-  struct IndirectSite {
-    CellId Target;
-    llvm::FunctionType *Type;
-    bool Resolved = false;
-  };
 
   // Values (KindValues.cpp).
   CellId cell(const llvm::Value *V);
@@ -67,6 +68,7 @@ private:
   CellId constantCell(const llvm::Constant *C);
   Handle globalPlace(const llvm::GlobalVariable &GV);
   void initialise(const llvm::GlobalVariable &GV);
+  uint32_t makeSignature(const llvm::FunctionType *T);
   Handle functionPlace(const llvm::Function &F);
   Handle pointee(const llvm::Value *Ptr);
   bool hasBytes(const llvm::Type *T) const;
@@ -84,10 +86,16 @@ private:
 
   // Functions and calls (KindCalls.cpp).
   uint32_t entity(const llvm::Function &F);
-  void reach(uint32_t E);
   void analyse(const llvm::Function &Body, uint32_t E);
-  void work();
+  void analyseAll(llvm::ArrayRef<uint32_t> Roots);
+  void finishComponent(llvm::ArrayRef<uint32_t> Component);
+  bool analyseCalled();
+  uint32_t anyFunction(const llvm::FunctionType *T);
   bool resolveIndirect();
+  CellId varArgs(uint32_t E);
+  CellId exception();
+  llvm::SmallVector<CellId, 8> summary(uint32_t E);
+  void bindMember(uint32_t Sig, uint32_t E);
   void bind(const llvm::CallBase &CB, llvm::ArrayRef<CellId> Params,
             CellId Return);
   void callIndirect(const llvm::CallBase &CB);
@@ -140,8 +148,8 @@ private:
   void multipleOf(const llvm::Value *V, Stride &S, unsigned Depth,
                   llvm::SmallPtrSetImpl<const llvm::Value *> &Phis);
   void foldBy(Handle H, const llvm::Value *Index, uint64_t Scale);
-  bool foldDeferred();
-  bool compareDeferred();
+  bool foldDeferred(size_t From);
+  bool compareDeferred(size_t From);
 
   const llvm::Module &M;
   const llvm::DataLayout &DL;
@@ -153,12 +161,13 @@ private:
   std::vector<const llvm::GlobalVariable *> NewGlobals;
   std::vector<Entity> Entities;
   llvm::DenseMap<const llvm::Function *, uint32_t> EntityOf;
-  std::vector<uint32_t> NewEntities; ///< reached, original to be analysed
   std::vector<DeferredFold> Folds;
   std::vector<std::pair<CellId, CellId>> Compares;
-  std::vector<IndirectSite> Indirect;
-  std::vector<const llvm::Function *> Taken;
-  bool TakenKnown = false;
+  bool CallsMatter = true; ///< the block that is visited may return
+  unsigned Nesting = 0;    ///< of analyseAll
+  size_t Instructions = 0; ///< analysed so far
+  size_t Copied = 0;       ///< cells copied for calls so far
+  llvm::DenseMap<const llvm::FunctionType *, uint32_t> AnyOfType;
   CellId Exception = None; ///< what landing pads and resumes have in common
   uint32_t Current = None; ///< the entity whose body is visited
 };

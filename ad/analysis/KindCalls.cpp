@@ -1,7 +1,9 @@
 // What calls say about kinds, and the walk over functions that calls reach.
 #include "ad/analysis/KindBuilder.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/MemoryBuiltins.h"
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -28,73 +30,242 @@ uint32_t KindBuilder::entity(const Function &F) {
   return Id;
 }
 
-void KindBuilder::reach(uint32_t Id) {
-  Entity &E = Entities[Id];
-  if (E.Reached)
-    return;
-  E.Reached = true;
-  if (!E.HasCopy && !E.Original->isDeclaration())
-    NewEntities.push_back(Id);
+/// The blocks from which the end of the function is reached: what stands in the
+/// others is never differentiated. Without \p Normal, unwinding is an end too.
+static DenseSet<const BasicBlock *> leadingTo(const Function &F, bool Normal) {
+  SmallVector<const BasicBlock *, 32> Work;
+  DenseSet<const BasicBlock *> Seen;
+  for (const BasicBlock &BB : F) {
+    const Instruction *End = BB.getTerminator();
+    if ((isa<ReturnInst>(End) || (!Normal && isa<ResumeInst>(End))) &&
+        Seen.insert(&BB).second)
+      Work.push_back(&BB);
+  }
+  while (!Work.empty())
+    for (const BasicBlock *Pred : predecessors(Work.pop_back_val()))
+      if (Seen.insert(Pred).second)
+        Work.push_back(Pred);
+  return Seen;
+}
+
+/// Calls that say nothing of use: those that never return, and text formatting,
+/// whose erased types would make one object of all that is printed.
+static bool isOpaque(const CallBase &CB, const Function &F) {
+  return CB.doesNotReturn() || F.getName().contains("4core3fmt");
 }
 
 void KindBuilder::analyse(const Function &Body, uint32_t Id) {
+  uint32_t Outer = Current;
   Current = Id;
   for (auto [Arg, Param] : zip(Body.args(), Entities[Id].Params)) {
     Cells[&Arg] = Param;
     if (Param != None && Arg.hasAttribute(Attribute::Range))
       G.seed(Param, KindSet::Int);
   }
-  for (const BasicBlock &BB : Body)
+  DenseSet<const BasicBlock *> Live = leadingTo(Body, false);
+  DenseSet<const BasicBlock *> Returning = leadingTo(Body, true);
+  for (const BasicBlock &BB : Body) {
+    Instructions += BB.size();
+    if (!Live.count(&BB))
+      continue;
+    CallsMatter = Returning.count(&BB);
     for (const Instruction &I : BB)
       visit(const_cast<Instruction &>(I));
-  Current = None;
+  }
+  CallsMatter = true;
+  Current = Outer;
 }
 
 void KindBuilder::add(
     ArrayRef<Function *> Copies,
     function_ref<const Function *(const Function &)> OriginalOf) {
   // First all copies get their entity, so that calls among them meet.
+  SmallVector<uint32_t, 0> Roots;
   for (const Function *F : Copies) {
     const Function *Original = OriginalOf ? OriginalOf(*F) : nullptr;
     uint32_t Id = entity(Original ? *Original : *F);
     EntityOf[F] = Id;
     Entities[Id].HasCopy = true;
-    Entities[Id].Reached = true;
+    Entities[Id].NewBodies.push_back(F);
+    Roots.push_back(Id);
   }
-  for (const Function *F : Copies)
-    if (!F->isDeclaration())
-      analyse(*F, EntityOf[F]);
-  work();
-}
-
-/// Analyses what was reached until nothing is new: bodies, initialisers,
-/// targets of indirect calls, then what was put off until the rest is known.
-void KindBuilder::work() {
+  analyseAll(Roots);
+  // What was put off until the rest is known.
   bool Changed = true;
   while (Changed) {
-    Changed = false;
-    while (!NewEntities.empty() || !NewGlobals.empty()) {
-      if (!NewGlobals.empty()) {
-        const GlobalVariable *GV = NewGlobals.back();
-        NewGlobals.pop_back();
-        initialise(*GV);
-        continue;
-      }
-      uint32_t Id = NewEntities.back();
-      NewEntities.pop_back();
-      analyse(*Entities[Id].Original, Id);
-    }
-    for (uint32_t Id : G.takeCalled()) {
-      reach(Id);
-      Changed = true;
-    }
+    Changed = analyseCalled();
     if (!Changed)
       Changed = resolveIndirect();
     if (!Changed)
-      Changed = foldDeferred();
-    if (!Changed)
-      Changed = compareDeferred();
+      Changed = foldDeferred(0);
+    if (!Changed) {
+      G.propagate();
+      Changed = compareDeferred(0);
+    }
   }
+}
+
+static const Function *directCallee(const CallBase &CB) {
+  if (CB.isInlineAsm())
+    return nullptr;
+  return dyn_cast<Function>(
+      CB.getCalledOperand()->stripPointerCastsAndAliases());
+}
+
+/// Analyses new bodies of the roots and all that they call: strongly connected
+/// components of the call graph (after Tarjan, 1972), callees first.
+void KindBuilder::analyseAll(ArrayRef<uint32_t> Roots) {
+  ++Nesting;
+  struct Frame {
+    uint32_t Id;
+    SmallVector<uint32_t, 8> Callees;
+    size_t Next = 0;
+  };
+  DenseMap<uint32_t, uint32_t> Low;
+  DenseMap<uint32_t, uint32_t> Number;
+  DenseSet<uint32_t> OnStack;
+  std::vector<uint32_t> Stack;
+  std::vector<Frame> Frames;
+  auto IsNew = [&](uint32_t Id) {
+    const Entity &E = Entities[Id];
+    return !Number.count(Id) && !E.InProgress &&
+           (!E.Reached || !E.NewBodies.empty());
+  };
+  auto Enter = [&](uint32_t Id) {
+    Frame F{Id, {}, 0};
+    // The original stands in for a copy that is not there (yet).
+    if (!Entities[Id].HasCopy && !Entities[Id].Reached &&
+        !Entities[Id].Original->isDeclaration())
+      Entities[Id].NewBodies.push_back(Entities[Id].Original);
+    Entities[Id].Reached = true;
+    Entities[Id].InProgress = true;
+    SmallVector<const Function *, 1> Bodies = Entities[Id].NewBodies;
+    for (const Function *Body : Bodies)
+      for (const BasicBlock &BB : *Body)
+        for (const Instruction &I : BB)
+          if (const auto *CB = dyn_cast<CallBase>(&I))
+            if (const Function *Callee = directCallee(*CB);
+                Callee && !Callee->isIntrinsic() && !isOpaque(*CB, *Callee) &&
+                (!Callee->isDeclaration() || EntityOf.count(Callee)))
+              F.Callees.push_back(entity(*Callee));
+    auto N = static_cast<uint32_t>(Number.size());
+    Number[Id] = N;
+    Low[Id] = N;
+    Stack.push_back(Id);
+    OnStack.insert(Id);
+    Frames.push_back(std::move(F));
+  };
+  for (uint32_t Root : Roots) {
+    if (!IsNew(Root))
+      continue;
+    Enter(Root);
+    while (!Frames.empty()) {
+      Frame &Top = Frames.back();
+      uint32_t Id = Top.Id;
+      if (Top.Next != Top.Callees.size()) {
+        uint32_t Callee = Top.Callees[Top.Next++];
+        if (OnStack.count(Callee))
+          Low[Id] = std::min(Low[Id], Number[Callee]);
+        else if (IsNew(Callee))
+          Enter(Callee);
+        continue;
+      }
+      Frames.pop_back();
+      if (!Frames.empty())
+        Low[Frames.back().Id] = std::min(Low[Frames.back().Id], Low[Id]);
+      if (Low[Id] != Number[Id])
+        continue;
+      SmallVector<uint32_t, 4> Component;
+      uint32_t Member;
+      do {
+        Member = Stack.back();
+        Stack.pop_back();
+        OnStack.erase(Member);
+        Component.push_back(Member);
+      } while (Member != Id);
+      std::reverse(Component.begin(), Component.end());
+      finishComponent(Component);
+    }
+  }
+  --Nesting;
+}
+
+/// Analyses functions that call each other. Calls among them share their cells,
+/// calls of others copy what the callee does.
+void KindBuilder::finishComponent(ArrayRef<uint32_t> Component) {
+  size_t FirstFold = Folds.size();
+  size_t FirstCompare = Compares.size();
+  for (uint32_t Id : Component) {
+    SmallVector<const Function *, 1> Bodies = std::move(Entities[Id].NewBodies);
+    Entities[Id].NewBodies.clear();
+    for (const Function *Body : Bodies)
+      if (!Body->isDeclaration())
+        analyse(*Body, Id);
+  }
+  bool Changed = true;
+  while (Changed) {
+    while (!NewGlobals.empty()) {
+      const GlobalVariable *GV = NewGlobals.back();
+      NewGlobals.pop_back();
+      initialise(*GV);
+    }
+    // Functions that became known as targets, unless that nests too deeply:
+    // then later.
+    Changed = Nesting < 16 && analyseCalled();
+    if (!Changed)
+      Changed = foldDeferred(FirstFold) || compareDeferred(FirstCompare);
+  }
+  for (uint32_t Id : Component) {
+    Entities[Id].Complete = true;
+    Entities[Id].InProgress = false;
+  }
+}
+
+bool KindBuilder::analyseCalled() {
+  std::vector<uint32_t> Called = G.takeCalled();
+  if (Called.empty())
+    return false;
+  analyseAll(Called);
+  for (uint32_t Id : Called)
+    bindMember(Entities[Id].Signature, Id);
+  return true;
+}
+
+KindBuilder::CellId KindBuilder::varArgs(uint32_t Id) {
+  if (Entities[Id].VarArgs == None) {
+    CellId C = G.makeCell(DL.getPointerSize());
+    G.fold(G.pointee(C), 8);
+    Entities[Id].VarArgs = C;
+  }
+  return Entities[Id].VarArgs;
+}
+
+/// The cells through which a caller meets what the function does: parameters,
+/// result, variadic arguments; copied when the function is complete and the
+/// copy is affordable.
+SmallVector<KindBuilder::CellId, 8> KindBuilder::summary(uint32_t Id) {
+  const Entity &E = Entities[Id];
+  SmallVector<CellId, 8> Own(E.Params.begin(), E.Params.end());
+  Own.push_back(E.Return);
+  Own.push_back(E.Original->isVarArg() ? varArgs(Id) : None);
+  if (!E.Complete || Copied > 100000 + 20 * Instructions)
+    return Own;
+  size_t Before = G.cellCount();
+  SmallVector<CellId, 8> Copy;
+  if (!G.clone(Own, Copy, MaxSummary))
+    return Own;
+  Copied += G.cellCount() - Before;
+  return Copy;
+}
+
+/// What calls through one signature share meets what the function does.
+void KindBuilder::bindMember(uint32_t Sig, uint32_t Id) {
+  SmallVector<CellId, 8> Cells = summary(Id);
+  SmallVector<CellId, 4> Params = G.signature(Sig).Params;
+  CellId Return = G.signature(Sig).Return;
+  for (auto [P, C] : zip(Params, Cells))
+    G.unify(P, C);
+  G.unify(Return, Cells[Entities[Id].Params.size()]);
 }
 
 void KindBuilder::bind(const CallBase &CB, ArrayRef<CellId> Params,
@@ -113,48 +284,59 @@ void KindBuilder::callIndirect(const CallBase &CB) {
   if (C == None)
     return;
   FunctionType *T = CB.getFunctionType();
-  uint32_t S = G.signatureIn(G.pointee(C), T);
-  if (G.signature(S).Params.empty() && G.signature(S).Return == None) {
-    SmallVector<CellId, 4> Params;
-    for (Type *P : T->params())
-      Params.push_back(makeCellFor(P));
-    CellId Return = makeCellFor(T->getReturnType());
-    KindGraph::Signature &Sig = G.signature(S);
-    Sig.Params = std::move(Params);
-    Sig.Return = Return;
-  }
+  Handle H = G.pointee(C);
+  if (!G.hasSignature(H, T))
+    G.addSignature(H, makeSignature(T));
+  uint32_t S = G.signatureIn(H, T);
   SmallVector<CellId, 4> Params = G.signature(S).Params;
-  bind(CB, Params, G.signature(S).Return);
+  CellId Return = G.signature(S).Return;
   G.call(S);
-  Indirect.push_back({C, T});
+  bind(CB, Params, Return);
 }
 
-/// A call through a pointer of which no function is known may reach every
-/// function of its type whose address is taken.
+/// What all functions of a type whose address is taken have in common.
+uint32_t KindBuilder::anyFunction(const FunctionType *T) {
+  if (auto It = AnyOfType.find(T); It != AnyOfType.end())
+    return It->second;
+  uint32_t S = makeSignature(T);
+  AnyOfType[T] = S;
+  for (const Function &F : M) {
+    if (F.getFunctionType() != T || F.isDeclaration() || !F.hasAddressTaken())
+      continue;
+    uint32_t Id = entity(F);
+    analyseAll(Id);
+    bindMember(S, Id);
+  }
+  return S;
+}
+
+/// A call through a pointer of which no function is known, not even to a
+/// caller, may reach every function of its type whose address is taken. The
+/// functions, and other such calls, stay apart.
 bool KindBuilder::resolveIndirect() {
   bool Changed = false;
-  for (size_t I = 0; I != Indirect.size(); ++I) {
-    IndirectSite &Site = Indirect[I];
-    if (Site.Resolved)
+  for (uint32_t S = 0; S != G.signatureCount(); ++S) {
+    if (!G.isSignature(S) || !G.signature(S).Called || G.signature(S).Cloned ||
+        G.signature(S).Open || !G.signature(S).Members.empty())
       continue;
-    Handle H = G.pointee(Site.Target);
-    uint32_t S = G.signatureIn(H, Site.Type);
-    if (!G.signature(S).Members.empty()) {
-      Site.Resolved = true;
-      continue;
-    }
-    if (!TakenKnown) {
-      TakenKnown = true;
-      for (const Function &F : M)
-        if (!F.isDeclaration() && F.hasAddressTaken())
-          Taken.push_back(&F);
-    }
-    Site.Resolved = true;
-    for (const Function *F : Taken)
-      if (F->getFunctionType() == Site.Type) {
-        G.merge(H, functionPlace(*F));
-        Changed = true;
-      }
+    G.signature(S).Open = true;
+    Changed = true;
+    const KindGraph::Signature &Any =
+        G.signature(anyFunction(G.signature(S).Type));
+    SmallVector<CellId, 8> Cells(Any.Params.begin(), Any.Params.end());
+    Cells.push_back(Any.Return);
+    uint32_t First = G.signatureCount();
+    SmallVector<CellId, 8> Copy;
+    if (!G.clone(Cells, Copy, MaxSummary))
+      Copy = Cells;
+    // Calls in unknown functions through pointers that those get are not
+    // followed further.
+    for (uint32_t New = First; New != G.signatureCount(); ++New)
+      G.signature(New).Open = true;
+    SmallVector<CellId, 4> Params = G.signature(S).Params;
+    for (auto [P, C] : zip(Params, Copy))
+      G.unify(P, C);
+    G.unify(G.signature(S).Return, Copy.back());
   }
   return Changed;
 }
@@ -169,34 +351,29 @@ void KindBuilder::visitCallBase(CallBase &CB) {
   if (const Value *Same = CB.getReturnedArgOperand())
     if (Same->getType() == CB.getType())
       move(&CB, Same);
-  auto *F =
-      dyn_cast<Function>(CB.getCalledOperand()->stripPointerCastsAndAliases());
+  const Function *F = directCallee(CB);
   if (!F) {
-    callIndirect(CB);
+    if (CallsMatter)
+      callIndirect(CB);
     return;
   }
   if (F->isIntrinsic()) {
     callIntrinsic(CB, F->getIntrinsicID());
     return;
   }
-  if (callLibrary(CB, *F))
+  if (isOpaque(CB, *F) || callLibrary(CB, *F) || !CallsMatter)
     return;
   if (!F->isDeclaration() || EntityOf.count(F)) {
     uint32_t Id = entity(*F);
-    reach(Id);
-    SmallVector<CellId, 4> Params = Entities[Id].Params;
-    bind(CB, Params, Entities[Id].Return);
-    for (const Use &Arg : drop_begin(
-             CB.args(), std::min<size_t>(Params.size(), CB.arg_size()))) {
-      CellId C = cell(Arg);
-      if (C == None || !F->isVarArg())
-        continue;
-      if (!Entities[Id].VarArgs) {
-        Entities[Id].VarArgs = {G.makeRegion(), 0};
-        G.fold(Entities[Id].VarArgs, 8);
-      }
-      G.access(Entities[Id].VarArgs, C, 0, G.size(C));
-    }
+    SmallVector<CellId, 8> Cells = summary(Id);
+    size_t Fixed = Entities[Id].Params.size();
+    bind(CB, ArrayRef<CellId>(Cells).take_front(Fixed), Cells[Fixed]);
+    if (Cells[Fixed + 1] == None)
+      return;
+    for (const Use &Arg :
+         drop_begin(CB.args(), std::min<size_t>(Fixed, CB.arg_size())))
+      if (CellId C = cell(Arg); C != None)
+        G.access(G.pointee(Cells[Fixed + 1]), C, 0, G.size(C));
     return;
   }
   // Without a body: functions that it is given may be called.
@@ -263,10 +440,8 @@ bool KindBuilder::callLibrary(const CallBase &CB, const Function &F) {
     return true;
   }
   if (hasName(F, {"__cxa_throw", "__cxa_begin_catch"})) {
-    if (Exception == None)
-      Exception = G.makeCell(DL.getPointerSize());
-    G.unify(cell(CB.getArgOperand(0)), Exception);
-    G.unify(cell(&CB), Exception);
+    G.unify(cell(CB.getArgOperand(0)), exception());
+    G.unify(cell(&CB), exception());
     return true;
   }
   LibFunc Known;
@@ -380,18 +555,16 @@ void KindBuilder::callIntrinsic(const CallBase &CB, Intrinsic::ID Id) {
   case Intrinsic::annotation:
     move(&CB, Arg(0));
     return;
-  case Intrinsic::vastart:
-    if (Entity &E = Entities[Current]; !E.VarArgs) {
-      E.VarArgs = {G.makeRegion(), 0};
-      G.fold(E.VarArgs, 8);
-    }
+  case Intrinsic::vastart: {
+    Handle All = G.pointee(varArgs(Current));
     if (M.getTargetTriple().isX86_64()) {
-      G.point(pointee(Arg(0)).plus(8), 8, Entities[Current].VarArgs);
-      G.point(pointee(Arg(0)).plus(16), 8, Entities[Current].VarArgs);
+      G.point(pointee(Arg(0)).plus(8), 8, All);
+      G.point(pointee(Arg(0)).plus(16), 8, All);
     } else {
-      G.point(pointee(Arg(0)), DL.getPointerSize(), Entities[Current].VarArgs);
+      G.point(pointee(Arg(0)), DL.getPointerSize(), All);
     }
     return;
+  }
   case Intrinsic::vacopy:
     G.copy(pointee(Arg(0)), pointee(Arg(1)), 32);
     return;
@@ -533,7 +706,6 @@ bool KindBuilder::funnelShift(const CallBase &CB, bool Left) {
 }
 
 void KindBuilder::visitVAArgInst(VAArgInst &I) {
-  Entity &E = Entities[Current];
-  if (CellId C = cell(&I); C != None && E.VarArgs)
-    G.access(E.VarArgs, C, 0, G.size(C));
+  if (CellId C = cell(&I); C != None)
+    G.access(G.pointee(varArgs(Current)), C, 0, G.size(C));
 }

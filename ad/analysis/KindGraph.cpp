@@ -1,5 +1,7 @@
 // Union-find over cells of bytes and regions of memory.
 #include "ad/analysis/KindGraph.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
 
@@ -69,6 +71,8 @@ void KindGraph::split(CellId Leaf, uint64_t At) {
   Cell &C = Cells[Leaf];
   for (CellId Half : {L, R}) {
     Cells[Half].Kinds = C.Kinds;
+    Cells[Half].Callers = C.Callers;
+    Cells[Half].Global = C.Global;
     Cells[Half].To = C.To;
   }
   C.Left = L;
@@ -101,10 +105,15 @@ void KindGraph::join(CellId A, CellId B) {
   Cell &Gone = Cells[B];
   Gone.Parent = A;
   Keep.Kinds |= Gone.Kinds;
+  Keep.Callers |= Gone.Callers;
   if (!Keep.To)
     Keep.To = Gone.To;
   else if (Gone.To)
     Pending.emplace_back(Keep.To, Gone.To);
+  if (Keep.Global != Gone.Global) {
+    Keep.Global = false;
+    leafGlobal(A);
+  }
 }
 
 void KindGraph::unifyStep(CellId A, uint64_t OffA, CellId B, uint64_t OffB,
@@ -142,7 +151,8 @@ void KindGraph::unify(CellId A, CellId B) {
   unify(A, 0, B, 0, std::min(Cells[A].Size, Cells[B].Size));
 }
 
-void KindGraph::seed(CellId C, uint64_t Off, uint64_t N, KindSet Kinds) {
+bool KindGraph::seed(CellId C, uint64_t Off, uint64_t N, KindSet Kinds) {
+  bool Changed = false;
   while (N > 0) {
     uint64_t In = Off;
     CellId Leaf = leafAt(C, In);
@@ -157,7 +167,29 @@ void KindGraph::seed(CellId C, uint64_t Off, uint64_t N, KindSet Kinds) {
     Cells[Leaf].Kinds |= Kinds.bits();
     Off += Cells[Leaf].Size;
     N -= Cells[Leaf].Size;
+    Changed = true;
   }
+  return Changed;
+}
+
+bool KindGraph::seedFromCallers(CellId C, uint64_t Off, uint64_t N,
+                                uint16_t Kinds) {
+  bool Changed = false;
+  while (N > 0) {
+    uint64_t In = Off;
+    CellId Leaf = leafAt(C, In);
+    uint64_t Done = std::min<uint64_t>(Cells[Leaf].Size - In, N);
+    uint16_t Known = Cells[Leaf].Kinds | Cells[Leaf].Callers;
+    if ((Known | Kinds) != Known) {
+      Leaf = isolate(C, Off, N);
+      Cells[Leaf].Callers |= Kinds;
+      Done = Cells[Leaf].Size;
+      Changed = true;
+    }
+    Off += Done;
+    N -= Done;
+  }
+  return Changed;
 }
 
 KindGraph::Handle KindGraph::pointee(CellId C, uint64_t Off, uint64_t N) {
@@ -183,6 +215,8 @@ void KindGraph::point(CellId C, uint64_t Off, uint64_t N, Handle To) {
     } else {
       Leaf = isolate(C, Off, N);
       Cells[Leaf].To = To;
+      if (Cells[Leaf].Global)
+        PendingGlobals.push_back(To.Region);
       In = 0;
     }
     uint64_t Done = std::min<uint64_t>(Cells[Leaf].Size - In, N);
@@ -243,6 +277,7 @@ void KindGraph::unfoldedPieces(Region &R, int64_t Offset, uint64_t N,
       if (It != R.Entries.end())
         Gap = std::min<uint64_t>(Gap, It->Offset - Offset);
       It = R.Entries.insert(It, Entry{Offset, makeCell(Gap)});
+      Cells[It->Cell].Global = R.Global;
     }
     uint64_t In = Offset - It->Offset;
     uint64_t Take = std::min<uint64_t>(Cells[It->Cell].Size - In, N);
@@ -315,6 +350,7 @@ void KindGraph::mergeNow(Handle A, Handle B) {
   Gone.Entries.clear();
   Gone.Signatures.clear();
   bool AllCalled = Gone.AllCalled;
+  bool Global = Gone.Global != Regions[A.Region].Global;
   Gone.Parent = A.Region;
   Gone.Delta = addWrapping(A.Offset, -B.Offset);
   int64_t Delta = Gone.Delta;
@@ -327,10 +363,20 @@ void KindGraph::mergeNow(Handle A, Handle B) {
     addSignature(A, S);
   if (AllCalled || Regions[A.Region].AllCalled)
     callAll(A);
+  if (Global) {
+    Regions[A.Region].Global = false;
+    PendingGlobals.push_back(A.Region);
+  }
 }
 
 void KindGraph::drain() {
-  while (!Pending.empty()) {
+  while (!Pending.empty() || !PendingGlobals.empty()) {
+    if (Pending.empty()) {
+      RegionId R = PendingGlobals.back();
+      PendingGlobals.pop_back();
+      spreadGlobal(R);
+      continue;
+    }
     auto [A, B] = Pending.back();
     Pending.pop_back();
     mergeNow(A, B);
@@ -416,6 +462,191 @@ void KindGraph::point(Handle H, uint64_t N, Handle To) {
   drain();
 }
 
+//===-- What is shared, what is copied ------------------------------------===//
+
+void KindGraph::leafGlobal(CellId Leaf) {
+  if (Cells[Leaf].Global)
+    return;
+  Cells[Leaf].Global = true;
+  if (Cells[Leaf].To)
+    PendingGlobals.push_back(Cells[Leaf].To.Region);
+}
+
+void KindGraph::spreadGlobal(RegionId Id) {
+  Region &R = Regions[resolve({Id, 0}).Region];
+  if (R.Global)
+    return;
+  R.Global = true;
+  for (const Entry &E : R.Entries)
+    for (uint64_t At = 0; At < Cells[E.Cell].Size;) {
+      uint64_t In = At;
+      CellId Leaf = leafAt(E.Cell, In);
+      leafGlobal(Leaf);
+      At += Cells[Leaf].Size - In;
+    }
+}
+
+void KindGraph::makeGlobal(Handle H) {
+  PendingGlobals.push_back(H.Region);
+  drain();
+}
+
+void KindGraph::makeGlobal(CellId C) {
+  for (uint64_t At = 0; At < Cells[C].Size;) {
+    uint64_t In = At;
+    CellId Leaf = leafAt(C, In);
+    leafGlobal(Leaf);
+    At += Cells[Leaf].Size - In;
+  }
+  drain();
+}
+
+/// The cells (leaves and split ones) and regions that are reachable and not
+/// global, inner cells before outer ones.
+bool KindGraph::collect(ArrayRef<CellId> From, size_t Limit,
+                        std::vector<CellId> &LocalCells,
+                        std::vector<RegionId> &LocalRegions) const {
+  DenseSet<CellId> Seen;
+  DenseSet<RegionId> SeenRegions;
+  std::vector<std::pair<CellId, bool>> Work;
+  auto Reach = [&](Handle H) {
+    if (!H)
+      return;
+    RegionId R = resolve(H).Region;
+    if (!Regions[R].Global && SeenRegions.insert(R).second)
+      LocalRegions.push_back(R);
+  };
+  auto Walk = [&](CellId Start) {
+    Work.emplace_back(find(Start), false);
+    while (!Work.empty()) {
+      auto [C, Done] = Work.back();
+      Work.pop_back();
+      const Cell &Top = Cells[C];
+      if (Done) {
+        LocalCells.push_back(C);
+        continue;
+      }
+      if ((Top.Left == None && Top.Global) || !Seen.insert(C).second)
+        continue;
+      if (Top.Left != None) {
+        Work.emplace_back(C, true);
+        Work.emplace_back(find(Top.Right), false);
+        Work.emplace_back(find(Top.Left), false);
+        continue;
+      }
+      LocalCells.push_back(C);
+      Reach(Top.To);
+    }
+  };
+  for (CellId C : From)
+    if (C != None)
+      Walk(C);
+  for (size_t I = 0; I != LocalRegions.size(); ++I) {
+    const Region &R = Regions[LocalRegions[I]];
+    for (const Entry &E : R.Entries)
+      Walk(E.Cell);
+    for (uint32_t S : R.Signatures) {
+      const Signature &Sig = Signatures[findSignature(S)];
+      for (CellId C : Sig.Params)
+        if (C != None)
+          Walk(C);
+      if (Sig.Return != None)
+        Walk(Sig.Return);
+    }
+    if (LocalCells.size() + LocalRegions.size() > Limit)
+      return false;
+  }
+  return true;
+}
+
+bool KindGraph::clone(ArrayRef<CellId> From, SmallVectorImpl<CellId> &To,
+                      size_t Limit) {
+  std::vector<CellId> LocalCells;
+  std::vector<RegionId> LocalRegions;
+  if (!collect(From, Limit, LocalCells, LocalRegions))
+    return false;
+  DenseMap<RegionId, RegionId> NewRegions;
+  for (RegionId R : LocalRegions) {
+    RegionId New = makeRegion();
+    NewRegions[R] = New;
+    Regions[New].Stride = Regions[R].Stride;
+    Regions[New].AllCalled = Regions[R].AllCalled;
+  }
+  DenseMap<CellId, CellId> NewCells;
+  auto CopyOf = [&](CellId C) {
+    if (C == None)
+      return C;
+    C = find(C);
+    auto It = NewCells.find(C);
+    return It == NewCells.end() ? C : It->second;
+  };
+  for (CellId C : LocalCells) {
+    CellId New = makeCell(Cells[C].Size);
+    NewCells[C] = New;
+    if (Cells[C].Left != None) {
+      Cells[New].Left = CopyOf(Cells[C].Left);
+      Cells[New].Right = CopyOf(Cells[C].Right);
+      continue;
+    }
+    Cells[New].Kinds = Cells[C].Kinds;
+    Copies.emplace_back(C, New);
+    if (!Cells[C].To)
+      continue;
+    Handle H = resolve(Cells[C].To);
+    auto It = NewRegions.find(H.Region);
+    Cells[New].To = It == NewRegions.end() ? H : Handle{It->second, H.Offset};
+  }
+  for (RegionId R : LocalRegions) {
+    RegionId New = NewRegions[R];
+    for (const Entry &E : Regions[R].Entries)
+      Regions[New].Entries.push_back({E.Offset, CopyOf(E.Cell)});
+    for (uint32_t S : Regions[R].Signatures) {
+      S = findSignature(S);
+      uint32_t Copy = makeSignature(Signatures[S].Type);
+      Signature &Sig = Signatures[Copy];
+      Signature &Old = Signatures[S];
+      Sig.Called = Old.Called;
+      Sig.Members = Old.Members;
+      Sig.Home = {New, 0};
+      for (CellId C : Old.Params)
+        Sig.Params.push_back(CopyOf(C));
+      Sig.Return = CopyOf(Old.Return);
+      Old.Cloned = true;
+      Regions[New].Signatures.push_back(Copy);
+    }
+  }
+  for (CellId C : From)
+    To.push_back(CopyOf(C));
+  return true;
+}
+
+void KindGraph::propagate() {
+  for (bool Changed = true; Changed;) {
+    Changed = false;
+    auto Each = [&](std::pair<CellId, CellId> P, bool Up) {
+      // Leaves when they were copied; they may be split since.
+      auto [Original, Copy] = P;
+      CellId From = Up ? Original : Copy;
+      CellId To = Up ? Copy : Original;
+      for (uint64_t At = 0; At < Cells[From].Size;) {
+        uint64_t In = At;
+        CellId Leaf = leafAt(From, In);
+        uint64_t Size = Cells[Leaf].Size - In;
+        if (Up)
+          Changed |= seed(To, At, Size, KindSet(Cells[Leaf].Kinds));
+        else
+          Changed |= seedFromCallers(To, At, Size,
+                                     Cells[Leaf].Kinds | Cells[Leaf].Callers);
+        At += Size;
+      }
+    };
+    for (const auto &P : Copies)
+      Each(P, true);
+    for (const auto &P : reverse(Copies))
+      Each(P, false);
+  }
+}
+
 //===-- Signatures --------------------------------------------------------===//
 
 uint32_t KindGraph::makeSignature(const FunctionType *T) {
@@ -456,6 +687,8 @@ void KindGraph::joinSignatures(uint32_t A, uint32_t B) {
   if (Gone.Called && !Keep.Called)
     append_range(Called, Keep.Members);
   Keep.Called |= Gone.Called;
+  Keep.Cloned |= Gone.Cloned;
+  Keep.Open |= Gone.Open;
   append_range(Keep.Members, Gone.Members);
   for (auto [P, Q] : zip(Keep.Params, Gone.Params))
     if (P != None && Q != None)
@@ -473,8 +706,15 @@ void KindGraph::addSignature(Handle H, uint32_t S) {
       return;
     }
   R.Signatures.push_back(S);
+  Signatures[findSignature(S)].Home = H;
   if (R.AllCalled)
     call(S);
+}
+
+bool KindGraph::hasSignature(Handle H, const FunctionType *T) const {
+  return any_of(Regions[resolve(H).Region].Signatures, [&](uint32_t S) {
+    return Signatures[findSignature(S)].Type == T;
+  });
 }
 
 uint32_t KindGraph::signatureIn(Handle H, const FunctionType *T) {
@@ -483,6 +723,7 @@ uint32_t KindGraph::signatureIn(Handle H, const FunctionType *T) {
     if (Signatures[findSignature(S)].Type == T)
       return findSignature(S);
   uint32_t S = makeSignature(T);
+  Signatures[S].Home = H;
   Regions[resolve(H).Region].Signatures.push_back(S);
   return S;
 }
@@ -503,15 +744,19 @@ void KindGraph::visit(CellId C, uint64_t Off, uint64_t N, Visitor F) const {
     uint64_t In = Off + At;
     CellId Leaf = leafAt(C, In);
     uint64_t Size = std::min<uint64_t>(Cells[Leaf].Size - In, N - At);
-    F(At, At + Size, Cells[Leaf].Kinds);
+    F(At, At + Size, unsigned(Cells[Leaf].Kinds | Cells[Leaf].Callers));
     At += Size;
   }
 }
 
-KindSet KindGraph::kinds(CellId C) const {
+KindSet KindGraph::ownKinds(CellId C) const {
   KindSet All;
-  visit(C, 0, Cells[C].Size,
-        [&](uint64_t, uint64_t, KindSet K) { All = All | K; });
+  for (uint64_t At = 0; At < Cells[C].Size;) {
+    uint64_t In = At;
+    const Cell &Leaf = Cells[leafAt(C, In)];
+    All = All | KindSet(Leaf.Kinds);
+    At += Leaf.Size - In;
+  }
   return All;
 }
 
@@ -565,8 +810,8 @@ void KindGraph::visitRegion(
     for (uint64_t At = 0; At < Cells[E.Cell].Size;) {
       uint64_t In = At;
       const Cell &Leaf = Cells[leafAt(E.Cell, In)];
-      F(addWrapping(E.Offset, static_cast<int64_t>(At)), Leaf.Size, Leaf.Kinds,
-        resolve(Leaf.To));
+      F(addWrapping(E.Offset, static_cast<int64_t>(At)), Leaf.Size,
+        unsigned(Leaf.Kinds | Leaf.Callers), resolve(Leaf.To));
       At += Leaf.Size;
     }
 }

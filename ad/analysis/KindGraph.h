@@ -16,6 +16,9 @@ namespace adjoin {
 ///
 /// A region is memory that some pointer points into: cells by byte offset. A
 /// region with a stride is an array: offset o and o + stride are the same.
+///
+/// What functions do is copied for each of their calls (clone). Cells and
+/// regions that are reachable from globals are not copied but shared.
 class KindGraph {
 public:
   using CellId = uint32_t;
@@ -41,6 +44,9 @@ public:
     const llvm::FunctionType *Type = nullptr;
     uint32_t Parent = None;
     bool Called = false;
+    bool Cloned = false; ///< the callers' copies know more
+    bool Open = false;   ///< taken to be any function of the type
+    Handle Home;         ///< the region that it is of
     llvm::SmallVector<CellId, 4> Params;
     CellId Return = None;
     llvm::SmallVector<uint32_t, 1> Members; ///< the caller's function numbers
@@ -62,7 +68,7 @@ public:
   /// The region is (also) indexed by multiples of \p Stride (0: no change).
   void fold(Handle H, uint64_t Stride);
 
-  void seed(CellId C, uint64_t Off, uint64_t N, KindSet Kinds);
+  bool seed(CellId C, uint64_t Off, uint64_t N, KindSet Kinds);
   void seed(CellId C, KindSet Kinds) { seed(C, 0, size(C), Kinds); }
   void seed(Handle H, uint64_t N, KindSet Kinds);
 
@@ -75,6 +81,18 @@ public:
   /// The pointer in memory at \p H points to \p To.
   void point(Handle H, uint64_t N, Handle To);
 
+  /// The region, and all that is reachable from it, is shared by all functions.
+  void makeGlobal(Handle H);
+  void makeGlobal(CellId C);
+
+  /// Copies the cells \p From and what is reachable from them, unless that is
+  /// more than \p Limit cells and regions. What the copies know flows to the
+  /// originals, and kinds that the originals learn later to the copies.
+  bool clone(llvm::ArrayRef<CellId> From, llvm::SmallVectorImpl<CellId> &To,
+             size_t Limit);
+  /// Carries kinds between originals and copies.
+  void propagate();
+
   /// Signatures: functions are members of the region that a pointer to them
   /// points to.
   uint32_t makeSignature(const llvm::FunctionType *T);
@@ -82,6 +100,9 @@ public:
   void addSignature(Handle H, uint32_t S);
   /// The signature of that type in the region, made when there is none.
   uint32_t signatureIn(Handle H, const llvm::FunctionType *T);
+  bool hasSignature(Handle H, const llvm::FunctionType *T) const;
+  uint32_t signatureCount() const { return Signatures.size(); }
+  bool isSignature(uint32_t S) const { return Signatures[S].Parent == S; }
   /// Calls through pointers to that region happen, with any type.
   void callAll(Handle H);
   void call(uint32_t S);
@@ -92,7 +113,8 @@ public:
   using Visitor =
       llvm::function_ref<void(uint64_t Begin, uint64_t End, KindSet Kinds)>;
   void visit(CellId C, uint64_t Off, uint64_t N, Visitor F) const;
-  KindSet kinds(CellId C) const;
+  /// What the cell's own function and its callees, without its callers, say.
+  KindSet ownKinds(CellId C) const;
   /// The place that the bytes point to, if there is one.
   Handle pointeeOrNone(CellId C) const;
   Handle resolve(Handle H) const;
@@ -112,7 +134,9 @@ private:
     mutable CellId Parent;
     uint32_t Size;
     CellId Left = None, Right = None; ///< both, or none
-    uint32_t Kinds = 0;
+    uint16_t Kinds = 0;   ///< from the function itself and its callees
+    uint16_t Callers = 0; ///< what callers add
+    bool Global = false;
     Handle To;
   };
   struct Entry {
@@ -126,6 +150,7 @@ private:
     llvm::SmallVector<Entry, 2> Entries; ///< sorted, disjoint
     llvm::SmallVector<uint32_t, 0> Signatures;
     bool AllCalled = false;
+    bool Global = false;
   };
   struct Piece {
     CellId Cell;
@@ -141,6 +166,12 @@ private:
   void split(CellId Leaf, uint64_t At);
   void join(CellId A, CellId B);
   void unifyStep(CellId A, uint64_t OffA, CellId B, uint64_t OffB, uint64_t N);
+  bool seedFromCallers(CellId C, uint64_t Off, uint64_t N, uint16_t Kinds);
+  bool collect(llvm::ArrayRef<CellId> From, size_t Limit,
+               std::vector<CellId> &LocalCells,
+               std::vector<RegionId> &LocalRegions) const;
+  void spreadGlobal(RegionId R);
+  void leafGlobal(CellId Leaf);
   uint32_t findSignature(uint32_t S) const;
   void joinSignatures(uint32_t A, uint32_t B);
   /// The cells that make up N bytes at an offset of a root, gaps filled.
@@ -158,6 +189,9 @@ private:
   std::vector<Region> Regions;
   std::vector<Signature> Signatures;
   std::vector<std::pair<Handle, Handle>> Pending;
+  std::vector<RegionId> PendingGlobals;
+  std::vector<std::pair<CellId, CellId>> Copies; ///< original, copy; callees
+                                                 ///< before their callers
   std::vector<uint32_t> Called;
 };
 

@@ -201,16 +201,19 @@ void KindBuilder::foldBy(Handle H, const Value *Index, uint64_t Scale) {
   Folds.push_back({H, std::move(S)});
 }
 
-bool KindBuilder::foldDeferred() {
+bool KindBuilder::foldDeferred(size_t First) {
   bool Changed = false;
-  for (const DeferredFold &F : Folds) {
+  for (size_t I = First; I != Folds.size(); ++I) {
+    const DeferredFold &F = Folds[I];
     uint64_t Gcd = F.S.Gcd;
     for (auto [A, B] : F.S.Differences) {
       Handle To = G.pointee(A);
       Handle From = G.pointee(B);
+      // Pointers that are subtracted point into one object.
       if (To.Region != From.Region) {
-        Gcd = std::gcd(Gcd, uint64_t(1));
-        continue;
+        G.merge(To, From);
+        To = G.resolve(To);
+        From = G.resolve(From);
       }
       Gcd = std::gcd(Gcd, G.stride(To));
       Gcd = std::gcd(Gcd, static_cast<uint64_t>(To.Offset - From.Offset));
@@ -592,24 +595,35 @@ bool KindBuilder::readsBits(BinaryOperator &I) {
   }
 }
 
-/// Sums with an address give an address in the same object.
+/// The integer becomes a pointer, possibly after more arithmetic.
+static bool becomesPointer(const Value *V, unsigned Depth = 4) {
+  return any_of(V->users(), [&](const User *U) {
+    if (isa<IntToPtrInst>(U))
+      return true;
+    return Depth != 0 &&
+           isa<BinaryOperator, PHINode, SelectInst, FreezeInst>(U) &&
+           becomesPointer(U, Depth - 1);
+  });
+}
+
+/// Sums with an address give an address in the same object, when they are used
+/// as one.
 bool KindBuilder::addressArithmetic(BinaryOperator &I) {
   if (!isAddressBits(&I))
     return false;
   CellId C = cell(&I);
+  if (C == None)
+    return true;
   bool First = isAddressBits(I.getOperand(0));
   const Value *Address = I.getOperand(First ? 0 : 1);
   const Value *Other = I.getOperand(First ? 1 : 0);
-  if (C == None || sizeOf(I.getType()) != sizeOf(Address->getType()) ||
-      !hasBytes(I.getType()))
-    return true;
   CellId From = cell(Address);
-  if (From == None || G.size(From) != DL.getPointerSize()) {
+  if (From == None || G.size(From) != DL.getPointerSize() ||
+      !becomesPointer(&I)) {
+    // A distance, a hash, an alignment.
     G.seed(C, KindSet::Int);
     return true;
   }
-  if (!G.pointeeOrNone(From) && !isa<PtrToIntOperator>(Address))
-    return true;
   Handle H = G.pointee(From);
   const APInt *A;
   if (I.getOpcode() == Instruction::Add && match(Other, m_APInt(A)) &&
@@ -618,9 +632,6 @@ bool KindBuilder::addressArithmetic(BinaryOperator &I) {
   else if (I.getOpcode() == Instruction::Add ||
            I.getOpcode() == Instruction::Sub)
     foldBy(H, Other, 1);
-  else if (I.getOpcode() == Instruction::And && match(Other, m_APInt(A)) &&
-           A->getActiveBits() <= 12)
-    G.seed(C, KindSet::Int); // the offset in a page, the alignment
   // And, or, xor set and clear tag bits and align.
   G.point(C, H);
   return true;
@@ -688,11 +699,12 @@ void KindBuilder::visitICmpInst(ICmpInst &I) {
 
 /// What is compared with an integer, and of which nothing else is known, is an
 /// integer too.
-bool KindBuilder::compareDeferred() {
+bool KindBuilder::compareDeferred(size_t First) {
   bool Changed = false;
-  for (auto [A, B] : Compares) {
-    KindSet KA = G.kinds(A);
-    KindSet KB = G.kinds(B);
+  for (size_t I = First; I != Compares.size(); ++I) {
+    auto [A, B] = Compares[I];
+    KindSet KA = G.ownKinds(A);
+    KindSet KB = G.ownKinds(B);
     if (KA == KB)
       continue;
     if (KA.only(KindSet::Int) && KB.empty())
@@ -717,19 +729,26 @@ void KindBuilder::visitIndirectBrInst(IndirectBrInst &I) {
   seed(I.getAddress(), KindSet::Ptr);
 }
 
+/// Any landing pad may meet any exception.
+KindBuilder::CellId KindBuilder::exception() {
+  if (Exception == None) {
+    Exception = G.makeCell(DL.getPointerSize());
+    G.makeGlobal(Exception);
+  }
+  return Exception;
+}
+
 void KindBuilder::visitLandingPadInst(LandingPadInst &I) {
   if (CellId C = cell(&I); C != None) {
-    if (Exception == None)
-      Exception = G.makeCell(DL.getPointerSize());
-    G.unify(C, 0, Exception, 0, std::min(G.size(C), G.size(Exception)));
+    CellId E = exception();
+    G.unify(C, 0, E, 0, std::min(G.size(C), G.size(E)));
   }
 }
 
 void KindBuilder::visitResumeInst(ResumeInst &I) {
   if (CellId C = cell(I.getValue()); C != None) {
-    if (Exception == None)
-      Exception = G.makeCell(DL.getPointerSize());
-    G.unify(C, 0, Exception, 0, std::min(G.size(C), G.size(Exception)));
+    CellId E = exception();
+    G.unify(C, 0, E, 0, std::min(G.size(C), G.size(E)));
   }
 }
 

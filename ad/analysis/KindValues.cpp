@@ -130,9 +130,15 @@ KindBuilder::CellId KindBuilder::constantCell(const Constant *C) {
 
 KindBuilder::Handle KindBuilder::globalPlace(const GlobalVariable &GV) {
   Handle &H = Globals[&GV];
-  if (!H) {
+  // Who reads the same literal shares nothing.
+  bool Literal = GV.isConstant() && GV.hasDefinitiveInitializer() &&
+                 !isa<ConstantAggregate>(GV.getInitializer()) &&
+                 !holdsAddress(GV.getInitializer());
+  if (!H || Literal) {
     H = {G.makeRegion(), 0};
-    if (GV.hasInitializer())
+    if (!Literal)
+      G.makeGlobal(H);
+    if (!Literal && GV.hasInitializer())
       NewGlobals.push_back(&GV);
   }
   return H;
@@ -162,17 +168,27 @@ void KindBuilder::initialise(const GlobalVariable &GV) {
   }
 }
 
+uint32_t KindBuilder::makeSignature(const FunctionType *T) {
+  SmallVector<CellId, 4> Params;
+  for (Type *P : T->params())
+    Params.push_back(makeCellFor(P));
+  CellId Return = makeCellFor(T->getReturnType());
+  uint32_t S = G.makeSignature(T);
+  G.signature(S).Params = std::move(Params);
+  G.signature(S).Return = Return;
+  return S;
+}
+
 KindBuilder::Handle KindBuilder::functionPlace(const Function &F) {
   uint32_t E = entity(F);
   if (!Entities[E].Address) {
     Handle H{G.makeRegion(), 0};
-    uint32_t S = G.makeSignature(F.getFunctionType());
-    KindGraph::Signature &Sig = G.signature(S);
-    Sig.Params = Entities[E].Params;
-    Sig.Return = Entities[E].Return;
-    Sig.Members.push_back(E);
+    G.makeGlobal(H);
+    uint32_t S = makeSignature(F.getFunctionType());
+    G.signature(S).Members.push_back(E);
     G.addSignature(H, S);
     Entities[E].Address = H;
+    Entities[E].Signature = S;
   }
   return Entities[E].Address;
 }

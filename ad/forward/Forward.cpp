@@ -13,7 +13,9 @@ Expected<Function *> Differentiator::copyOf(Function &F) {
     return Copy;
   ArrayRef<Function *> All = Copies.all();
   if (All.size() > KindsKnown) {
-    Kinds.add(All.drop_front(KindsKnown));
+    Kinds.add(All.drop_front(KindsKnown), [this](const Function &F) {
+      return static_cast<const Function *>(Copies.originalOf(F));
+    });
     KindsKnown = All.size();
   }
   return Copy;

@@ -366,7 +366,7 @@ TEST(Kinds, UnknownFunctionPointersReachAllOfTheirType) {
 
 TEST(Kinds, InitialisersHoldPointersButTheirTypesAreNoKinds) {
   Kinds K(R"(
-    @data = internal constant <{ [24 x i8] }> zeroinitializer
+    @data = internal global <{ [24 x i8] }> zeroinitializer
     @table = internal global <{ ptr, [8 x i8], double }>
        <{ ptr getelementptr (i8, ptr @data, i64 8), [8 x i8] zeroinitializer, double 1.0 }>
     define double @f() {
