@@ -69,6 +69,7 @@ private:
   llvm::Error visitFill(llvm::CallBase &I, const CallClass &C);
   llvm::Error visitMasked(llvm::IntrinsicInst &I);
   llvm::Error visitAllocate(llvm::CallBase &I, const CallClass &C);
+  llvm::Error visitAllocateThrough(llvm::CallBase &I, const CallClass &C);
   llvm::Error visitReallocate(llvm::CallBase &I, const CallClass &C);
   llvm::Error visitFree(llvm::CallBase &I, const CallClass &C);
   /// Where lane K of the shadow of \p Size bytes at \p Ptr is read; for memory
@@ -80,6 +81,8 @@ private:
   /// that the data written may be active.
   llvm::Value *writeAddress(const llvm::Value *Ptr, unsigned K, uint64_t Size,
                             bool Active);
+  llvm::Value *runtimeAddress(llvm::StringRef Name, llvm::Value *P,
+                              llvm::Value *Q, uint64_t Size, unsigned K);
   /// i1: the shadow of \p Ptr, lane K, is the primal (constant) at run time.
   llvm::Value *isConstAt(const llvm::Value *Ptr, unsigned K);
   llvm::Value *zeros(uint64_t Size);

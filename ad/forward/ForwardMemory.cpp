@@ -50,42 +50,62 @@ Value *ForwardEmitter::isConstAt(const Value *Ptr, unsigned K) {
   return B.CreateICmpEQ(S, primal(Ptr), "isconst");
 }
 
+/// Calls the runtime for the address of shadow memory, for each element of a
+/// vector of pointers.
+Value *ForwardEmitter::runtimeAddress(StringRef Name, Value *P, Value *Q,
+                                      uint64_t Size, unsigned K) {
+  auto One = [&](Value *P1, Value *Q1) -> Value * {
+    return B.CreateCall(D.runtime(Name),
+                        {context(), P1, Q1, B.getInt64(Size), B.getInt64(K)});
+  };
+  auto *Vector = dyn_cast<FixedVectorType>(P->getType());
+  if (!Vector)
+    return One(P, Q);
+  Value *Result = PoisonValue::get(Vector);
+  for (uint64_t E = 0; E != Vector->getNumElements(); ++E)
+    Result = B.CreateInsertElement(
+        Result, One(B.CreateExtractElement(P, E), B.CreateExtractElement(Q, E)),
+        E);
+  return Result;
+}
+
+/// \p Address, once for each pointer that \p Ptr is.
+static Value *splatLike(IRBuilder<> &B, Value *Address, const Value *Ptr) {
+  if (auto *Vector = dyn_cast<FixedVectorType>(Ptr->getType()))
+    return B.CreateVectorSplat(Vector->getNumElements(), Address);
+  return Address;
+}
+
 Value *ForwardEmitter::readAddress(const Value *Ptr, unsigned K, uint64_t Size,
                                    bool SelfIfConst) {
-  Value *P = primal(Ptr);
-  if (state(Ptr) == ShadowState::Known)
-    return laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
-  if (R.Sparse) {
-    Value *Q = laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
-    const char *Name =
-        SelfIfConst ? "adjoin_rt_shadow_read_pointer" : "adjoin_rt_shadow_read";
-    return B.CreateCall(D.runtime(Name),
-                        {context(), P, Q, B.getInt64(Size), B.getInt64(K)});
-  }
   Value *Q = laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
+  if (state(Ptr) == ShadowState::Known)
+    return Q;
+  if (R.Sparse)
+    return runtimeAddress(SelfIfConst ? "adjoin_rt_shadow_read_pointer"
+                                      : "adjoin_rt_shadow_read",
+                          primal(Ptr), Q, Size, K);
   if (SelfIfConst)
     return Q;
+  Value *Zeros = splatLike(B, zeros(Size), Ptr);
   if (state(Ptr) == ShadowState::Const)
-    return zeros(Size);
-  return B.CreateSelect(isConstAt(Ptr, K), zeros(Size), Q);
+    return Zeros;
+  return B.CreateSelect(isConstAt(Ptr, K), Zeros, Q);
 }
 
 Value *ForwardEmitter::writeAddress(const Value *Ptr, unsigned K, uint64_t Size,
                                     bool Active) {
   ShadowState S = state(Ptr);
+  Value *Q = laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
   if (S == ShadowState::Known)
-    return laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
-  if (R.Sparse) {
-    // Inactive data clears what an earlier active store left.
-    Value *Q = laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
-    return B.CreateCall(
-        D.runtime(Active ? "adjoin_rt_shadow_write" : "adjoin_rt_shadow_clear"),
-        {context(), primal(Ptr), Q, B.getInt64(Size), B.getInt64(K)});
-  }
+    return Q;
+  if (R.Sparse) // inactive data clears what an earlier active store left
+    return runtimeAddress(Active ? "adjoin_rt_shadow_write"
+                                 : "adjoin_rt_shadow_clear",
+                          primal(Ptr), Q, Size, K);
   if (S == ShadowState::Const)
     return nullptr;
-  return B.CreateSelect(isConstAt(Ptr, K), sink(Size),
-                        laneOf(B, shadow(Ptr), K, Ptr->getType(), W));
+  return B.CreateSelect(isConstAt(Ptr, K), splatLike(B, sink(Size), Ptr), Q);
 }
 
 /// A null shadow pointer means constant, as the primal itself does: from here
@@ -405,9 +425,17 @@ Error ForwardEmitter::visitMasked(IntrinsicInst &I) {
   if (!IsLoad && state(Ptr) == ShadowState::Const &&
       !isActive(I.getArgOperand(0)) && !R.Sparse)
     return Error::success();
-  if (state(Ptr) != ShadowState::Known)
-    return diagnose(I, "cannot differentiate a masked access of memory that "
-                       "may have no shadow");
+  Type *Accessed = IsLoad ? I.getType() : I.getArgOperand(0)->getType();
+  if (Ptr->getType()->isVectorTy())
+    Accessed = Accessed->getScalarType();
+  if (isa<ScalableVectorType>(Accessed))
+    return diagnose(I, "cannot differentiate a masked access of a scalable "
+                       "vector");
+  uint64_t Size = DL.getTypeStoreSize(Accessed).getFixedValue();
+  if (R.Sparse && state(Ptr) != ShadowState::Known && Size > 64)
+    return diagnose(I, "cannot differentiate a masked access of more than 64 "
+                       "bytes of memory that may have no shadow");
+  bool Active = !IsLoad && isActive(I.getArgOperand(0));
   // The same access of the shadow, with the same mask; the pass-through of a
   // load and the value of a store are replaced by their shadows.
   const Value *Data = IsLoad ? (I.arg_size() > 2 ? I.getArgOperand(2) : nullptr)
@@ -416,8 +444,13 @@ Error ForwardEmitter::visitMasked(IntrinsicInst &I) {
   SmallVector<Value *, 4> Lanes;
   Value *DataShadow = Data ? shadow(Data) : nullptr;
   for (unsigned K = 0; K != W; ++K) {
+    bool Pointers = IsLoad && I.getType()->isPtrOrPtrVectorTy();
+    Value *Address = IsLoad ? readAddress(Ptr, K, Size, Pointers)
+                            : writeAddress(Ptr, K, Size, Active);
+    if (!Address)
+      continue;
     auto *Clone = cast<CallInst>(New->clone());
-    Clone->setArgOperand(PtrArg, laneOf(B, shadow(Ptr), K, Ptr->getType(), W));
+    Clone->setArgOperand(PtrArg, Address);
     if (Data)
       Clone->setArgOperand(IsLoad ? 2 : 0,
                            laneOf(B, DataShadow, K, Data->getType(), W));
@@ -431,11 +464,10 @@ Error ForwardEmitter::visitMasked(IntrinsicInst &I) {
 }
 
 Error ForwardEmitter::visitAllocate(CallBase &I, const CallClass &C) {
+  if (!I.getType()->isPointerTy())
+    return visitAllocateThrough(I, C);
   if (!isActive(&I))
     return Error::success();
-  if (!I.getType()->isPointerTy())
-    return diagnose(I, Twine("cannot differentiate the allocation by ") +
-                           quotedName(*I.getCalledOperand()));
   placeAfter(I);
   auto *New = cast<CallBase>(primal(&I));
   SmallVector<Value *, 8> Args(New->args());
@@ -461,6 +493,34 @@ Error ForwardEmitter::visitAllocate(CallBase &I, const CallClass &C) {
     }
   }
   setShadow(&I, packLanes(B, Lanes, I.getType()));
+  return Error::success();
+}
+
+/// posix_memalign: the new memory comes back through a pointer. The shadow is
+/// allocated by the same call, which stores it where the pointer's shadow is.
+Error ForwardEmitter::visitAllocateThrough(CallBase &I, const CallClass &C) {
+  if (C.PointerArg < 0 || C.SizeArg < 0 || !I.getType()->isIntegerTy())
+    return diagnose(I, Twine("cannot differentiate the allocation by ") +
+                           quotedName(*I.getCalledOperand()));
+  const Value *Out = I.getArgOperand(C.PointerArg);
+  if (!isActive(Out))
+    return Error::success(); // the memory is constant
+  placeAfter(I);
+  auto *New = cast<CallBase>(primal(&I));
+  for (unsigned K = 0; K != W; ++K) {
+    Value *Address = writeAddress(Out, K, DL.getPointerSize(), true);
+    SmallVector<Value *, 8> Args(New->args());
+    Args[C.PointerArg] = Address;
+    CallInst *Failed =
+        B.CreateCall(New->getFunctionType(), New->getCalledOperand(), Args);
+    Failed->setCallingConv(New->getCallingConv());
+    // Nothing is cleared where the allocation failed.
+    Value *Length = B.CreateSelect(
+        B.CreateIsNull(Failed),
+        B.CreateZExtOrTrunc(Args[C.SizeArg], B.getInt64Ty()), B.getInt64(0));
+    B.CreateMemSet(B.CreateLoad(B.getPtrTy(), Address), B.getInt8(0), Length,
+                   MaybeAlign());
+  }
   return Error::success();
 }
 
