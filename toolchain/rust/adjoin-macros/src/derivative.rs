@@ -339,7 +339,11 @@ fn structure(code: &Code, request: &Request, by_value: bool, result: Option<&Typ
 }
 
 fn tangent_type(ty: &str, width: usize) -> String {
-    if width == 1 { ty.into() } else { format!("[{ty}; {width}]") }
+    if width == 1 {
+        ty.into()
+    } else {
+        format!("[{ty}; {width}]")
+    }
 }
 
 /// The derivative's results: types and expressions.
@@ -529,7 +533,8 @@ fn argument(code: &mut Code, mode: Mode, parameter: &Parameter, activity: Activi
                 let writes = *mutable || mode == Mode::Reverse;
                 let qualifier = if writes { "mut " } else { "" };
                 let pointer = if writes { "&raw mut" } else { "&raw const" };
-                let ty = if activity == Activity::Dualv { format!("[{target}; {}]", code.width) } else { target.clone() };
+                let ty =
+                    if activity == Activity::Dualv { format!("[{target}; {}]", code.width) } else { target.clone() };
                 for shadow in &shadow_names {
                     code.signature.push(format!("{shadow}: &{lifetime}{qualifier}{ty}"));
                 }
@@ -593,7 +598,8 @@ fn argument(code: &mut Code, mode: Mode, parameter: &Parameter, activity: Activi
                 let mut shadows = Vec::new();
                 for shadow in &shadow_names {
                     code.signature.push(format!("{shadow}: {ty}"));
-                    write!(code.before, "let adjoin_held_{shadow} = ::core::mem::ManuallyDrop::new({shadow});").unwrap();
+                    write!(code.before, "let adjoin_held_{shadow} = ::core::mem::ManuallyDrop::new({shadow});")
+                        .unwrap();
                     shadows.push(format!("&raw const adjoin_held_{shadow} as *const u8"));
                 }
                 code.duplicated(tag, primal, &shadows);

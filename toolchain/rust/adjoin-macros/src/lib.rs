@@ -5,7 +5,7 @@ mod derivative;
 mod parse;
 mod register;
 
-use proc_macro::{Delimiter, Group, Ident, Punct, Spacing, Literal, Span, TokenStream, TokenTree};
+use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
 /// What is wrong with the use of a macro, and where.
 struct Error {

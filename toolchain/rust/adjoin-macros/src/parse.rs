@@ -43,12 +43,25 @@ pub enum Kind {
     /// An integer, bool or char: no derivative.
     Integer,
     /// `&[T]`, `&mut [T]`: the element type.
-    Slice { mutable: bool, lifetime: String, element: String },
+    Slice {
+        mutable: bool,
+        lifetime: String,
+        element: String,
+    },
     /// `&T`, `&mut T`.
-    Reference { mutable: bool, lifetime: String, target: String },
+    Reference {
+        mutable: bool,
+        lifetime: String,
+        target: String,
+    },
     /// `&dyn Trait` and the like, two words.
-    Fat { lifetime: String, target: String },
-    Pointer { target: String },
+    Fat {
+        lifetime: String,
+        target: String,
+    },
+    Pointer {
+        target: String,
+    },
     /// Anything else, by value.
     Value,
 }
@@ -275,14 +288,15 @@ fn generic_names(list: TokenStream) -> Vec<String> {
     names
 }
 
-
 /// Reads a type.
 pub fn ty(stream: TokenStream) -> Type {
     let source = stream.to_string();
     let mut tokens = Tokens::new(stream, Span::call_site());
     let kind = match source.as_str() {
         "f32" | "f64" => Kind::Float,
-        "i8" | "i16" | "i32" | "i64" | "isize" | "u8" | "u16" | "u32" | "u64" | "usize" | "bool" | "char" => Kind::Integer,
+        "i8" | "i16" | "i32" | "i64" | "isize" | "u8" | "u16" | "u32" | "u64" | "usize" | "bool" | "char" => {
+            Kind::Integer
+        }
         _ => kind(&mut tokens),
     };
     Type { source, kind }

@@ -52,4 +52,3 @@ fn table(family: &str, count: usize, arguments: TokenStream, item: TokenStream) 
         }};"
     ))
 }
-

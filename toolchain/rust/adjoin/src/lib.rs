@@ -31,13 +31,13 @@ pub use adjoin_macros::forward;
 /// `adjoin::reverse!(pub d_f = phys::f(x: f64 as Active) -> f64 as Active);`
 pub use adjoin_macros::reverse;
 
-/// Calls of this function carry no derivative.
-pub use adjoin_macros::inactive;
 /// Custom forward rule of this function, which takes scalars and pointers: `#[adjoin::derivative(f_forward)]`. The rule takes
 /// each float and pointer followed by its tangent or shadow, and returns a `repr(C)` pair of value and tangent.
 pub use adjoin_macros::derivative;
 /// Custom reverse rule of this function, which takes scalars and pointers: `#[adjoin::gradient(f_augmented, f_gradient)]`.
 pub use adjoin_macros::gradient;
+/// Calls of this function carry no derivative.
+pub use adjoin_macros::inactive;
 /// This function has the derivative of a known one: `#[adjoin::like("log1p")]`.
 pub use adjoin_macros::like;
 /// This function frees nothing.

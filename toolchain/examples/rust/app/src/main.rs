@@ -64,7 +64,14 @@ fn main() {
     let mut dx = [0.0; 3];
     check("energy", d_energy(&x, &mut dx, 2.0, 1.0), 14.0);
     check("d energy / d x[2]", dx[2], 6.0);
-    check("seed 10, added", { d_energy(&x, &mut dx, 2.0, 10.0); dx[1] }, 44.0);
+    check(
+        "seed 10, added",
+        {
+            d_energy(&x, &mut dx, 2.0, 10.0);
+            dx[1]
+        },
+        44.0,
+    );
     let (value, tangent) = energy_forward(&x, &[1.0, 0.0, 1.0], 2.0);
     check("forward, value", value, 14.0);
     check("forward, tangent", tangent, 8.0);
