@@ -198,7 +198,7 @@ static bool isScalarFunction(const Function &F) {
   setrlimit(RLIMIT_CPU, &Cpu);
   rlimit Core = {0, 0};
   setrlimit(RLIMIT_CORE, &Core);
-  alarm(2 * Seconds); // where it sleeps
+  alarm(6 * Seconds); // where it sleeps
   int Null = open("/dev/null", O_RDWR);
   dup2(Null, 0);
   dup2(Null, 1);
