@@ -90,6 +90,30 @@ static bool isConstantMemory(const Value *Ptr) {
   return G && G->isConstant();
 }
 
+/// An integer that is no move of bytes, but ends as a float again: through
+/// other integer operations, selects and casts.
+bool ActivityAnalysis::becomesFloat(const Value *V) {
+  SmallPtrSet<const Value *, 16> Seen;
+  SmallVector<const Value *, 16> Work{V};
+  while (!Work.empty() && Seen.size() < 256) {
+    const Value *Next = Work.pop_back_val();
+    if (!Seen.insert(Next).second)
+      continue;
+    for (const User *U : Next->users()) {
+      const auto *I = dyn_cast<Instruction>(U);
+      if (!I)
+        continue;
+      if (isa<BitCastInst>(I) && I->getType()->isFPOrFPVectorTy())
+        return true;
+      if ((isa<BinaryOperator>(I) || isa<CastInst>(I) || isa<PHINode>(I) ||
+           isa<SelectInst>(I) || isa<FreezeInst>(I) || isa<CallBase>(I)) &&
+          I->getType()->isIntOrIntVectorTy())
+        Work.push_back(I);
+    }
+  }
+  return false;
+}
+
 ActivityAnalysis::Flow ActivityAnalysis::loaded(const Value *Ptr,
                                                 const Value *Result) const {
   switch (flow(Ptr)) {
@@ -146,7 +170,11 @@ ActivityAnalysis::Flow ActivityAnalysis::transfer(const Instruction &I) const {
     Flow F = joinOperands(I);
     if (F <= Flow::Const)
       return F;
-    // Arithmetic whose result is an integer ends a flow of bits.
+    // Arithmetic whose result is an integer ends a flow of bits, unless it
+    // becomes a float again.
+    if (isa<BinaryOperator>(I) && I.getType()->isIntOrIntVectorTy() &&
+        becomesFloat(&I))
+      return Flow::Maybe;
     return isPointer(&I) || isFloat(&I) ? (isFloat(&I) ? Flow::Known : F)
                                         : activeResult(&I);
   }
@@ -265,6 +293,13 @@ bool ActivityAnalysis::storesActiveToConst() const {
                 return true;
           continue;
         }
+        if (C.K == CallClass::Intrinsic && Call->arg_size() >= 2 &&
+            (Call->getIntrinsicID() == Intrinsic::masked_store ||
+             Call->getIntrinsicID() == Intrinsic::masked_scatter ||
+             Call->getIntrinsicID() == Intrinsic::masked_compressstore) &&
+            state(Call->getArgOperand(0)) != ShadowState::Const &&
+            MayLack(Call->getArgOperand(1)))
+          return true;
         if (C.K != CallClass::Transfer)
           continue;
         const Value *Src = Call->getArgOperand(C.SourceArg);

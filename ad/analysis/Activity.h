@@ -29,6 +29,9 @@ public:
   llvm::SmallVector<ShadowState, 8>
   argumentStates(const llvm::CallBase &CB) const;
 
+  /// \p V, an integer, is turned into a float's bits further on.
+  static bool becomesFloat(const llvm::Value *V);
+
 private:
   /// Const and Known values join to Maybe for pointers; Unreached is neutral.
   enum class Flow : uint8_t { Unreached, Const, Known, Maybe };

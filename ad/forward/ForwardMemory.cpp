@@ -99,6 +99,9 @@ Value *ForwardEmitter::writeAddress(const Value *Ptr, unsigned K, uint64_t Size,
   Value *Q = laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
   if (S == ShadowState::Known)
     return Q;
+  // Whoever asks is right, also about stores that the activity analysis does
+  // not know: nothing active is ever dropped.
+  NeedsSparse |= Active && !R.Sparse;
   if (R.Sparse) // inactive data clears what an earlier active store left
     return runtimeAddress(Active ? "adjoin_rt_shadow_write"
                                  : "adjoin_rt_shadow_clear",

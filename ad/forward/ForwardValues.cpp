@@ -284,7 +284,8 @@ Error ForwardEmitter::visitBits(BinaryOperator &I) {
     setShadow(&I, perLane(I, {isActive(L) ? L : Rt}));
     return Error::success();
   }
-  if (!Kinds.mayBeFloat() && !Kinds.mayBePtr()) {
+  if (!Kinds.mayBeFloat() && !Kinds.mayBePtr() &&
+      !ActivityAnalysis::becomesFloat(&I)) {
     setShadow(&I, constShadow(&I)); // an integer: mirrored
     return Error::success();
   }
