@@ -1,8 +1,9 @@
 // The differentiator: what it owns, how emitted functions are optimised, and
 // how everything that nobody uses goes away again.
 #include "ad/Differentiator.h"
-#include "ad/prepare/MathCalls.h"
 #include "ad/prepare/Inlining.h"
+#include "ad/prepare/MathCalls.h"
+#include "ad/reverse/TapeLowering.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
@@ -83,6 +84,17 @@ void Differentiator::optimise(ArrayRef<Function *> Bodies) {
     if (inlineCalls(*F, IsDerived, DerivedSizeLimit, Pipes))
       Pipes.optimise(*F);
   }
+  TapeCalls Calls;
+  Calls.Push = Runtime.lookup("adjoin_rt_push");
+  Calls.Pop = Runtime.lookup("adjoin_rt_pop");
+  for (Function *F : Runtime.all())
+    if (F != Calls.Push && F != Calls.Pop)
+      Calls.Neutral.insert(F);
+  for (Function *F : Work)
+    if (Calls.Push && lowerTape(*F, Calls)) {
+      Pipes.invalidate(*F);
+      Pipes.optimise(*F);
+    }
   Helpers.insert(Runtime.all().begin(), Runtime.all().end());
   for (Function *F : calleesFirst(Work))
     if (inlineCalls(*F, IsHelper, DerivedSizeLimit, Pipes))

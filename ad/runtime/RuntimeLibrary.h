@@ -21,6 +21,10 @@ public:
 
   /// The function of that name in context.h.
   llvm::Function *get(llvm::StringRef Name);
+  /// The same, or null when it is not in the module (nothing calls it).
+  llvm::Function *lookup(llvm::StringRef Name) const {
+    return ByName.lookup(Name);
+  }
   /// All functions of the runtime that are in the module.
   llvm::ArrayRef<llvm::Function *> all() const { return Functions; }
   /// Erases what nothing uses.

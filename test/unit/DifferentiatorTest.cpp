@@ -68,6 +68,35 @@ struct Link {
     return F;
   }
 
+  /// The gradient of a function of floats, as a request's body: both sweeps.
+  Function *gradient(StringRef Name) {
+    Request R;
+    R.Primal = M->getFunction(Name);
+    R.M = Mode::Reverse;
+    R.Args.assign(R.Primal->arg_size(), ShadowState::Known);
+    R.ReturnActive = true;
+    ReversePair Pair = cantFail(D->reverse(R));
+    Function *F = Function::Create(
+        FunctionType::get(Pair.Rev->getReturnType(),
+                          R.Primal->getFunctionType()->params(), false),
+        GlobalValue::ExternalLinkage, "body", *M);
+    IRBuilder<> B(BasicBlock::Create(Ctx, "", F));
+    Value *Context = B.CreateAlloca(B.getInt64Ty(), B.getInt64(16));
+    SmallVector<Value *, 4> Args;
+    for (Argument &A : F->args())
+      Args.push_back(&A);
+    B.CreateCall(D->runtime("adjoin_rt_init"), {Context, B.getInt64(1)});
+    SmallVector<Value *, 4> Up(Args), Down(Args);
+    Up.push_back(Context);
+    B.CreateCall(Pair.Aug, Up);
+    Down.push_back(ConstantFP::get(B.getDoubleTy(), 1.0));
+    Down.push_back(Context);
+    Value *Adjoints = B.CreateCall(Pair.Rev, Down);
+    B.CreateCall(D->runtime("adjoin_rt_finish"), {Context});
+    B.CreateRet(Adjoints);
+    return F;
+  }
+
   std::string text() const {
     std::string S;
     raw_string_ostream(S) << *M;
@@ -134,6 +163,20 @@ TEST(Differentiator, TheDerivativeOfAScalarFunctionCallsLibmOnly) {
   for (Function &F : *L.M)
     Defined += !F.isDeclaration();
   EXPECT_EQ(Defined, 3U) << L.text();
+}
+
+TEST(Differentiator, AGradientWithoutLoopsNeedsNoTape) {
+  Link L(Quotient);
+  Function *Body = L.gradient("f");
+  L.D->optimise(Body);
+  L.D->finish();
+  EXPECT_FALSE(verifyModule(*L.M, &errs()));
+  EXPECT_EQ(calls(Body),
+            (std::multiset<std::string>{"llvm.exp.f64", "llvm.sin.f64",
+                                        "llvm.cos.f64", "llvm.sqrt.f64"}))
+      << L.text();
+  for (Instruction &I : instructions(*Body))
+    EXPECT_FALSE(I.mayReadOrWriteMemory()) << L.text();
 }
 
 TEST(Differentiator, WhatNobodyCallsGoesWithoutATrace) {
