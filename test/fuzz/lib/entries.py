@@ -303,9 +303,9 @@ def main_file(entries):
         fields = " ".join(f"{'double' if c == 'd' else 'float'} v{k};" for k, c in enumerate(name))
         lines.append(f"struct adjoints_{name} {{ {fields} }};\nstruct adjoints_{name} __adjoin_autodiff_{name}(void *, ...);")
     for e in entries:
-        lines.append(f"#ifndef NO_FORWARD_{e.name}\n{forward_text(e)}#else\n#define fwd_{e.name} NULL\n#endif")
+        lines.append(f"#if !defined(NO_FORWARD) && !defined(NO_FORWARD_{e.name})\n{forward_text(e)}#else\n#define fwd_{e.name} NULL\n#endif")
         if e.width == 1:
-            lines.append(f"#ifndef NO_REVERSE_{e.name}\n{reverse_text(e)}#else\n#define rev_{e.name} NULL\n#endif")
+            lines.append(f"#if !defined(NO_REVERSE) && !defined(NO_REVERSE_{e.name})\n{reverse_text(e)}#else\n#define rev_{e.name} NULL\n#endif")
     lines.append("#else")
     for e in entries:
         lines += [f"#define fwd_{e.name} NULL", f"#define rev_{e.name} NULL"]
