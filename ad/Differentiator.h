@@ -77,6 +77,9 @@ private:
     std::vector<Diagnostic> Failures;
   };
   llvm::Error emitForward(size_t Index);
+  /// Erases what was emitted since the marks, so that it can be made again.
+  void forget(size_t ForwardMark, size_t ReverseMark, size_t DispatchMark,
+              size_t FreshMark);
   llvm::Error emitReverse(const Request &R, const ReversePair &Pair);
   void fillDispatcher(const DispatchEntry &E);
   llvm::Expected<llvm::Function *> copyOf(llvm::Function &F);
@@ -100,7 +103,7 @@ private:
   std::vector<llvm::Function *> Fresh;
   /// Those that are.
   std::vector<llvm::Function *> Emitted;
-  unsigned Depth = 0;          ///< of nested forward() calls
+  unsigned Depth = 0;          ///< of nested forward() or reverse() calls
   bool SparseDemanded = false; ///< by a function of the current request
 };
 

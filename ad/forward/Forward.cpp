@@ -33,6 +33,22 @@ static std::string derivedName(const WorkingCopies &Copies,
   return ((Original ? Original : &Copy)->getName() + ".adjoin." + Suffix).str();
 }
 
+void Differentiator::forget(size_t ForwardMark, size_t ReverseMark,
+                            size_t DispatchMark, size_t FreshMark) {
+  for (size_t I = ForwardMark; I != Forwards.size(); ++I)
+    llvm::erase(ForwardsOf[Forwards[I].Key.Primal], I);
+  Forwards.resize(ForwardMark);
+  Reverses.resize(ReverseMark);
+  Dispatchers.resize(DispatchMark);
+  for (size_t I = FreshMark; I != Fresh.size(); ++I)
+    Fresh[I]->dropAllReferences();
+  for (size_t I = FreshMark; I != Fresh.size(); ++I) {
+    Fresh[I]->replaceAllUsesWith(PoisonValue::get(Fresh[I]->getType()));
+    Fresh[I]->eraseFromParent();
+  }
+  Fresh.resize(FreshMark);
+}
+
 Error Differentiator::emitForward(size_t Index) {
   Request Key = Forwards[Index].Key;
   Function *Target = Forwards[Index].Result.Fn;
@@ -85,17 +101,7 @@ Expected<Derivative> Differentiator::forward(const Request &Asked) {
     // Start again: everything that this attempt made was made without looking
     // into the sparse shadow.
     consumeError(std::move(Failure));
-    for (size_t I = ForwardMark; I != Forwards.size(); ++I)
-      llvm::erase(ForwardsOf[Forwards[I].Key.Primal], I);
-    Forwards.resize(ForwardMark);
-    Dispatchers.resize(DispatchMark);
-    for (size_t I = FreshMark; I != Fresh.size(); ++I)
-      Fresh[I]->dropAllReferences();
-    for (size_t I = FreshMark; I != Fresh.size(); ++I) {
-      Fresh[I]->replaceAllUsesWith(PoisonValue::get(Fresh[I]->getType()));
-      Fresh[I]->eraseFromParent();
-    }
-    Fresh.resize(FreshMark);
+    forget(ForwardMark, Reverses.size(), DispatchMark, FreshMark);
     R.Sparse = true;
     return forward(R);
   }

@@ -36,6 +36,14 @@ ByteLayout adjoin::layoutOf(const ReverseSubject &S, const CallBase &CB,
     Object = Object | Kinds.object(P);
   ByteLayout Layout;
   ByteLayout Uniform;
+  // Nobody in the program says what the bytes are. What comes from a caller and
+  // goes to one may be floats all the same.
+  if (Object.empty() && any_of(Pointers, [&](const Value *P) {
+        return S.isActive(P) && outlivesCall(P);
+      })) {
+    Uniform.Unclear = true;
+    return Uniform;
+  }
   addPiece(Uniform, 0, BytePiece::Whole, Object);
   if (!Uniform.Unclear)
     return Uniform;
@@ -66,11 +74,11 @@ ByteLayout adjoin::layoutOf(const ReverseSubject &S, const CallBase &CB,
 bool adjoin::savesPointers(const ReverseSubject &S, const CallBase &CB,
                            const CallClass &C, const ByteLayout &Layout) {
   const Value *Dst = CB.getArgOperand(C.PointerArg);
-  return !Layout.Pointers.empty() && S.isActive(Dst) && outlivesCall(Dst);
+  return !Layout.Pointers.empty() && S.mayHaveShadow(Dst) && outlivesCall(Dst);
 }
 
 bool adjoin::transposesBytes(const ReverseSubject &S, const CallBase &CB,
                              const CallClass &C, const ByteLayout &Layout) {
-  return S.isActive(CB.getArgOperand(C.PointerArg)) &&
+  return S.mayHaveShadow(CB.getArgOperand(C.PointerArg)) &&
          (!Layout.Floats.empty() || savesPointers(S, CB, C, Layout));
 }

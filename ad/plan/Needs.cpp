@@ -66,7 +66,7 @@ public:
     switch (I.getOpcode()) {
     case Instruction::Load:
       if (S.hasAdjoint(&I))
-        shadow(cast<LoadInst>(I).getPointerOperand(),
+        access(cast<LoadInst>(I).getPointerOperand(),
                "where the adjoint of the loaded value goes");
       return;
     case Instruction::Store:
@@ -98,6 +98,12 @@ private:
     if (S.isActive(V))
       F({V, Need::Shadow}, Why);
   }
+  /// The place of the shadow of what \p Ptr points to.
+  void access(const Value *Ptr, StringRef Why) {
+    shadow(Ptr, Why);
+    if (S.isSparse(Ptr))
+      primal(Ptr, Why);
+  }
   void extra(StringRef Why) { F({&I, Need::Extra}, Why); }
 
   void scalar(const ScalarRule &Rule) {
@@ -123,12 +129,12 @@ private:
   void store(const StoreInst &Store) {
     const Value *Ptr = Store.getPointerOperand();
     const Value *V = Store.getValueOperand();
-    if (!S.isActive(Ptr))
+    if (!S.mayHaveShadow(Ptr))
       return;
     AdjointForm Form = S.memoryForm(Ptr, V);
     bool Pointers = S.storesPointers(Store);
     if (Form.Floats || (Pointers && outlivesCall(Ptr)))
-      shadow(Ptr, Form.Floats ? "where the adjoint of the stored value is"
+      access(Ptr, Form.Floats ? "where the adjoint of the stored value is"
                               : "where a shadow pointer was overwritten");
     if (Pointers && outlivesCall(Ptr))
       extra("the shadow pointer that was overwritten");
@@ -149,10 +155,13 @@ private:
       ByteLayout Layout = layoutOf(S, CB, C);
       if (!transposesBytes(S, CB, C, Layout))
         return;
-      primal(CB.getArgOperand(C.SizeArg), "the length of a copy or fill");
-      shadow(CB.getArgOperand(C.PointerArg), "the adjoints that are cleared");
-      if (C.K == CallClass::Transfer && !Layout.Floats.empty())
-        shadow(CB.getArgOperand(C.SourceArg), "the adjoints of a copy");
+      for (int A : {C.SizeArg, C.SizeArg2})
+        if (A >= 0)
+          primal(CB.getArgOperand(A), "the length of a copy or fill");
+      access(CB.getArgOperand(C.PointerArg), "the adjoints that are cleared");
+      if (C.K == CallClass::Transfer && C.SourceArg >= 0 &&
+          !Layout.Floats.empty())
+        access(CB.getArgOperand(C.SourceArg), "the adjoints of a copy");
       return;
     }
     case CallClass::Derive: {

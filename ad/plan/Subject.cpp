@@ -292,15 +292,38 @@ Error ReverseSubject::classify(CallBase &CB, CallSite &Site) {
   llvm_unreachable("handled above");
 }
 
+void ReverseSubject::findSelected() {
+  for (BasicBlock *BB : reverse(Order))
+    for (Instruction &I : reverse(*BB)) {
+      if (isa<PHINode>(I) || !hasAdjoint(&I))
+        continue;
+      bool Selected = false, Other = false;
+      for (const Use &U : I.uses()) {
+        auto *User = cast<Instruction>(U.getUser());
+        bool Carries =
+            hasAdjoint(User) || !User->getType()->isSingleValueType();
+        if (isa<StoreInst>(User) || isa<ReturnInst>(User) || isa<PHINode>(User))
+          Other = true;
+        else if (auto *Call = dyn_cast<CallBase>(User);
+                 Call && (Carries || !Call->getCalledFunction()))
+          OnlySelected.contains(Call) ? Selected = true : Other = true;
+        else if (!Carries)
+          continue;
+        else if (isa<SelectInst>(User) || OnlySelected.contains(User))
+          Selected = true;
+        else
+          Other = true;
+      }
+      if (Selected && !Other)
+        OnlySelected.insert(&I);
+    }
+}
+
 Error ReverseSubject::analyse() {
   Error Failure = Error::success();
   auto Fail = [&](Error E) {
     Failure = joinErrors(std::move(Failure), std::move(E));
   };
-  if (Facts.storesActiveToConst() && !R.Sparse)
-    Fail(diagnose(Copy, Twine("cannot differentiate ") + quotedName(Copy) +
-                            " in reverse mode: it stores active data in "
-                            "memory without a shadow"));
   for (BasicBlock *BB : Order) {
     if (!isReversed(BB))
       continue;
@@ -317,5 +340,6 @@ Error ReverseSubject::analyse() {
       Sites.insert({CB, std::move(Site)});
     }
   }
+  findSelected();
   return Failure;
 }

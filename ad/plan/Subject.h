@@ -35,6 +35,9 @@ class ReverseSubject {
 public:
   ReverseSubject(Differentiator &D, const Request &R, llvm::Function &Copy);
 
+  /// Active data may be stored in memory without a shadow, and the request was
+  /// not made for that: it has to be made again with Sparse.
+  bool needsSparse() const { return !R.Sparse && Facts.storesActiveToConst(); }
   /// Classifies all calls and derives the callees. Reports every mistake.
   llvm::Error analyse();
 
@@ -66,6 +69,14 @@ public:
   bool isActive(const llvm::Value *V) const {
     return state(V) != ShadowState::Const;
   }
+  /// What \p Ptr points to may have a shadow: one of its own, or a sparse one.
+  bool mayHaveShadow(const llvm::Value *Ptr) const {
+    return isActive(Ptr) || R.Sparse;
+  }
+  /// Accesses look into the call's sparse shadow where there is no other.
+  bool isSparse(const llvm::Value *Ptr) const {
+    return R.Sparse && state(Ptr) != ShadowState::Known;
+  }
   /// Active, with float bytes: it has an adjoint accumulator.
   bool hasAdjoint(const llvm::Value *V) const {
     return isActive(V) && form(V).Floats;
@@ -76,6 +87,12 @@ public:
   /// The form of the bytes that an access of the value \p V at \p Ptr touches.
   AdjointForm memoryForm(const llvm::Value *Ptr, const llvm::Value *V) const;
 
+  /// Nothing but arms of selects depends on \p I (comparisons apart): where it
+  /// was not selected its adjoint is zero, and its value, which a branch may
+  /// have guarded in the source, need not be finite.
+  bool isOnlySelected(const llvm::Instruction &I) const {
+    return OnlySelected.contains(&I);
+  }
   /// The store writes pointer bytes, whose shadow aug writes beside them.
   bool storesPointers(const llvm::StoreInst &I) const;
 
@@ -87,6 +104,7 @@ public:
 
 private:
   void findFlow();
+  void findSelected();
   llvm::Error classify(llvm::CallBase &CB, CallSite &Site);
   llvm::Error derive(llvm::CallBase &CB, CallSite &Site);
   AdjointForm formOf(llvm::Type *T, uint64_t Offset,
@@ -99,6 +117,7 @@ private:
       Preds;
   llvm::BasicBlock *Exit = nullptr;
   llvm::DenseMap<const llvm::CallBase *, CallSite> Sites;
+  llvm::DenseSet<const llvm::Instruction *> OnlySelected;
   mutable llvm::DenseMap<const llvm::Value *, AdjointForm> Forms;
 };
 

@@ -48,6 +48,8 @@ private:
   // Transposes (Transpose.cpp).
   llvm::Error transpose(const llvm::Instruction &I);
   void transposeScalar(const llvm::Instruction &I, const ScalarRule &Rule);
+  bool mayBeSpeculated(const llvm::Instruction &I,
+                       const PartialNeeds &Needs) const;
   void transposeSelect(const llvm::SelectInst &I);
   void transposeShuffle(const llvm::ShuffleVectorInst &I);
   llvm::Error transposeBits(const llvm::Instruction &I);
@@ -61,10 +63,15 @@ private:
   llvm::Error transposeCall(const llvm::CallBase &I);
   void transposeBytes(const llvm::CallBase &I, const CallClass &C);
   void transposeDerived(const llvm::CallBase &I, const CallSite &Site);
-  /// Runs \p F where the shadow is one; its results, or zeros where constant.
-  llvm::Value *
-  guarded(const llvm::Value *Ptr, unsigned K,
-          llvm::function_ref<llvm::Value *(llvm::Value *Shadow)> F);
+  /// Runs \p F with where lane \p K of the shadow of \p Size bytes at \p Ptr is
+  /// read and where it is written, if there is one; its results, or zeros.
+  llvm::Value *guarded(
+      const llvm::Value *Ptr, unsigned K, uint64_t Size,
+      llvm::function_ref<llvm::Value *(llvm::Value *From, llvm::Value *To)> F);
+  /// All of the shadow of \p Size bytes, for reading and writing; null where
+  /// there is none.
+  llvm::Value *shadowRange(const llvm::Value *Ptr, unsigned K,
+                           llvm::Value *Size);
 
   const ReverseSubject &S;
   Differentiator &D;

@@ -25,9 +25,8 @@ Value *adjoin::arenaSize(IRBuilder<> &B, const AllocaInst &I, Value *Stride,
   return Size;
 }
 
-Value *adjoin::allocationSize(IRBuilder<> &B, const CallBase &I,
-                              const CallClass &C,
-                              function_ref<Value *(const Value *)> Primal) {
+Value *adjoin::bytesOf(IRBuilder<> &B, const CallBase &I, const CallClass &C,
+                       function_ref<Value *(const Value *)> Primal) {
   Value *Size =
       B.CreateZExtOrTrunc(Primal(I.getArgOperand(C.SizeArg)), B.getInt64Ty());
   if (C.SizeArg2 >= 0)

@@ -14,15 +14,22 @@ void AugmentEmitter::visitLoad(LoadInst &I) {
     return;
   placeAfter(I);
   Type *T = I.getType();
-  Value *Ptr = I.getPointerOperand();
-  // The shadow of constant memory is that memory: what is read there are the
-  // pointers themselves, constant too.
-  setShadow(&I, mapLanes(B, {shadow(Ptr)}, {Ptr->getType()}, T, W,
-                         [&](ArrayRef<Value *> Lane) {
-                           Value *Loaded = B.CreateAlignedLoad(
-                               T, Lane[0], I.getAlign(), I.getName() + ".s");
-                           return normalisedShadow(B, Loaded, primal(&I));
-                         }));
+  const Value *Ptr = I.getPointerOperand();
+  uint64_t Size = DL.getTypeStoreSize(T).getFixedValue();
+  SmallVector<Value *, 4> Lanes;
+  for (unsigned K = 0; K != W; ++K) {
+    // The shadow of constant memory is that memory: what is read there are the
+    // pointers themselves, constant too.
+    Value *Address = laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
+    if (S.isSparse(Ptr))
+      Address = B.CreateCall(
+          D.runtime("adjoin_rt_shadow_read_pointer"),
+          {context(), primal(Ptr), Address, B.getInt64(Size), B.getInt64(K)});
+    Value *Loaded =
+        B.CreateAlignedLoad(T, Address, I.getAlign(), I.getName() + ".s");
+    Lanes.push_back(normalisedShadow(B, Loaded, primal(&I)));
+  }
+  setShadow(&I, packLanes(B, Lanes, T));
 }
 
 Value *AugmentEmitter::sink(uint64_t Size) {
@@ -38,22 +45,36 @@ Value *AugmentEmitter::sink(uint64_t Size) {
 
 void AugmentEmitter::visitStore(StoreInst &I) {
   const Value *Ptr = I.getPointerOperand();
-  if (!S.isActive(Ptr) || !S.storesPointers(I))
+  const Value *V = I.getValueOperand();
+  if (!S.mayHaveShadow(Ptr))
+    return;
+  bool Pointers = S.storesPointers(I);
+  bool Sparse = S.isSparse(Ptr);
+  // Where active floats are stored there has to be a sparse shadow, or the
+  // loads before it would not find their adjoints.
+  if (!Pointers && !(Sparse && S.hasAdjoint(V)))
     return;
   placeAfter(I);
-  const Value *V = I.getValueOperand();
   Type *T = V->getType();
   uint64_t Size = DL.getTypeStoreSize(T).getFixedValue();
   SmallVector<Value *, 4> Old;
   for (unsigned K = 0; K != W; ++K) {
     Value *Address = laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
-    if (S.state(Ptr) == ShadowState::Maybe)
+    if (Sparse)
+      Address = B.CreateCall(
+          D.runtime(S.isActive(V) ? "adjoin_rt_shadow_write"
+                                  : "adjoin_rt_shadow_clear"),
+          {context(), primal(Ptr), Address, B.getInt64(Size), B.getInt64(K)});
+    else if (S.state(Ptr) == ShadowState::Maybe)
       Address = B.CreateSelect(B.CreateICmpEQ(Address, primal(Ptr)), sink(Size),
                                Address);
+    if (!Pointers)
+      continue;
     Old.push_back(B.CreateAlignedLoad(T, Address, I.getAlign(), "old"));
     storePointers(B, laneOf(B, shadow(V), K, T, W), Address, I.getAlign(), DL);
   }
-  Extras[&I] = packLanes(B, Old, T);
+  if (Pointers)
+    Extras[&I] = packLanes(B, Old, T);
 }
 
 Value *AugmentEmitter::freshShadows(Value *Size, Value *Memory, Type *T) {
@@ -107,7 +128,7 @@ void AugmentEmitter::visitAllocate(CallBase &I, const CallSite &Site) {
   if (std::optional<uint64_t> Fixed = fixedSize(S, I, C)) {
     Size = B.getInt64(*Fixed);
   } else {
-    Size = allocationSize(B, I, C, [&](const Value *V) { return primal(V); });
+    Size = bytesOf(B, I, C, [&](const Value *V) { return primal(V); });
     if (!I.getAttributes().hasRetAttr(Attribute::NonNull))
       Size = B.CreateSelect(B.CreateIsNull(primal(&I)), B.getInt64(0), Size);
   }
@@ -135,33 +156,53 @@ Error AugmentEmitter::visitTransfer(CallBase &I, const CallClass &C) {
   if (Layout.Unclear)
     return diagnose(I, "cannot tell the floating-point values from the "
                        "pointers in the memory that is copied here");
-  if (!S.isActive(Dst) || Layout.Pointers.empty())
+  if (!S.mayHaveShadow(Dst))
     return Error::success();
-  Value *N =
-      B.CreateZExtOrTrunc(primal(I.getArgOperand(C.SizeArg)), B.getInt64Ty());
+  const Value *Src = C.K == CallClass::Transfer && C.SourceArg >= 0
+                         ? I.getArgOperand(C.SourceArg)
+                         : nullptr;
+  bool Sparse = S.isSparse(Dst) || (Src && S.isSparse(Src));
+  if (Layout.Pointers.empty() && !Sparse)
+    return Error::success();
+  Value *N = bytesOf(B, I, C, [&](const Value *V) { return primal(V); });
+  auto LaneOf = [&](const Value *Ptr, unsigned K) {
+    return laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
+  };
+  if (Sparse && !Layout.Pointers.empty() && !Layout.Floats.empty())
+    return diagnose(I, "cannot tell the floating-point values from the "
+                       "pointers in the memory that is copied here");
   bool Saves = savesPointers(S, I, C, Layout);
   Value *Stride = arenaStride(B, N);
   Value *Saved =
       Saves ? push(B.CreateMul(Stride, B.getInt64(W)), "saved") : nullptr;
   for (unsigned K = 0; K != W; ++K) {
-    Value *To = laneOf(B, shadow(Dst), K, Dst->getType(), W);
+    Value *To = LaneOf(Dst, K);
+    if (S.isSparse(Dst))
+      To = B.CreateCall(D.runtime("adjoin_rt_shadow_write"),
+                        {context(), primal(Dst), To, N, B.getInt64(K)});
     Value *Length = N;
-    if (S.state(Dst) == ShadowState::Maybe)
+    if (S.state(Dst) == ShadowState::Maybe && !S.R.Sparse)
       Length =
           B.CreateSelect(B.CreateICmpEQ(To, primal(Dst)), B.getInt64(0), N);
     if (Saves)
       B.CreateMemCpy(B.CreatePtrAdd(Saved, B.CreateMul(Stride, B.getInt64(K))),
                      Align(16), To, MaybeAlign(), Length);
+    if (Sparse && Src && !Layout.Pointers.empty()) {
+      B.CreateCall(D.runtime("adjoin_rt_shadow_copy"),
+                   {context(), primal(Dst), LaneOf(Dst, K), primal(Src),
+                    LaneOf(Src, K), N, B.getInt64(K), B.getInt32(1)});
+      continue;
+    }
     for (const BytePiece &Piece : Layout.Pointers) {
       Value *Bytes = Length, *At = To;
       if (Piece.End != BytePiece::Whole) {
         Bytes = B.getInt64(Piece.End - Piece.Begin);
-        if (S.state(Dst) == ShadowState::Maybe)
+        if (S.state(Dst) == ShadowState::Maybe && !S.R.Sparse)
           Bytes = B.CreateSelect(B.CreateICmpEQ(To, primal(Dst)), B.getInt64(0),
                                  Bytes);
         At = B.CreateConstGEP1_64(B.getInt8Ty(), To, Piece.Begin);
       }
-      if (C.K == CallClass::Fill) {
+      if (!Src) {
         Value *Byte =
             C.SourceArg >= 0
                 ? B.CreateZExtOrTrunc(primal(I.getArgOperand(C.SourceArg)),
@@ -170,9 +211,8 @@ Error AugmentEmitter::visitTransfer(CallBase &I, const CallClass &C) {
         B.CreateMemSet(At, Byte, Bytes, MaybeAlign());
         continue;
       }
-      const Value *Src = I.getArgOperand(C.SourceArg);
       // The shadow of constant memory is that memory.
-      Value *From = laneOf(B, shadow(Src), K, Src->getType(), W);
+      Value *From = LaneOf(Src, K);
       if (Piece.End != BytePiece::Whole)
         From = B.CreateConstGEP1_64(B.getInt8Ty(), From, Piece.Begin);
       B.CreateMemMove(At, MaybeAlign(), From, MaybeAlign(), Bytes);

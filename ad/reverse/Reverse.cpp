@@ -18,6 +18,10 @@ static void makeTrap(Function &F) {
 
 Error Differentiator::emitReverse(const Request &R, const ReversePair &Pair) {
   ReverseSubject Subject(*this, R, *R.Primal);
+  if (Subject.needsSparse()) {
+    SparseDemanded = true;
+    return Error::success();
+  }
   if (Error E = Subject.analyse())
     return E;
   Plan P = Plan::keepAll(Subject);
@@ -43,6 +47,8 @@ Expected<ReversePair> Differentiator::reverse(const Request &Asked) {
     return E.Result;
   }
 
+  size_t ReverseMark = Reverses.size(), DispatchMark = Dispatchers.size(),
+         FreshMark = Fresh.size(), ForwardMark = Forwards.size();
   // The pair is known before it has bodies: recursion finds it.
   const Function *Original = Copies.originalOf(**Copy);
   std::string Name = (Original ? Original : *Copy)->getName().str();
@@ -51,7 +57,19 @@ Expected<ReversePair> Differentiator::reverse(const Request &Asked) {
   Pair.Rev = newFunction(reverseType(R), Name + ".adjoin.rev");
   size_t Index = Reverses.size();
   Reverses.push_back({R, Pair, {}});
+  if (Depth == 0)
+    SparseDemanded = false;
+  ++Depth;
   Error Failure = emitReverse(R, Pair);
+  --Depth;
+  if (Depth == 0 && SparseDemanded && !R.Sparse) {
+    // Start again: everything that this attempt made was made without looking
+    // into the sparse shadow.
+    consumeError(std::move(Failure));
+    forget(ForwardMark, ReverseMark, DispatchMark, FreshMark);
+    R.Sparse = true;
+    return reverse(R);
+  }
   if (!Failure)
     return Pair;
   makeTrap(*Pair.Aug);

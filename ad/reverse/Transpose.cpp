@@ -2,9 +2,32 @@
 #include "ad/reverse/Adjoint.h"
 #include "ad/shadow/Lanes.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 using namespace adjoin;
+
+/// The partial that needs \p Needs may not be finite because \p I runs where
+/// the source would not have run it: a branch that became a select.
+bool AdjointEmitter::mayBeSpeculated(const Instruction &I,
+                                     const PartialNeeds &Needs) const {
+  if (!S.isOnlySelected(I))
+    return false;
+  if (isa<CallBase>(I) ? !isa<IntrinsicInst>(I) || Needs.Out
+                       : I.getOpcode() == Instruction::FDiv ||
+                             I.getOpcode() == Instruction::FRem)
+    return true;
+  if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&I))
+    if (Intrinsic->getIntrinsicID() != Intrinsic::fmuladd &&
+        Intrinsic->getIntrinsicID() != Intrinsic::fma)
+      return true;
+  for (unsigned K = 0; K != I.getNumOperands(); ++K)
+    if (Needs.Operands & (1u << K))
+      if (auto *Op = dyn_cast<Instruction>(I.getOperand(K));
+          Op && S.isOnlySelected(*Op))
+        return true;
+  return false;
+}
 
 void AdjointEmitter::transposeScalar(const Instruction &I,
                                      const ScalarRule &Rule) {
@@ -39,12 +62,18 @@ void AdjointEmitter::transposeScalar(const Instruction &I,
   Fill(true);
   LinearMap Map(Rule, I, Operands, Needs.Out ? primal(&I) : nullptr, W,
                 S.R.StrongZero);
+  Adjoint = convert(Adjoint, formType(&I), I.getType());
   for (unsigned K = 0; K != Rule.Operands; ++K) {
     Value *Op = I.getOperand(K);
-    if (S.hasAdjoint(Op) && !Map.isZero(K))
-      give(Op,
-           convert(Map.pull(B, K, convert(Adjoint, formType(&I), I.getType())),
-                   Op->getType(), formType(Op)));
+    if (!S.hasAdjoint(Op) || Map.isZero(K))
+      continue;
+    Value *Part = Map.pull(B, K, Adjoint);
+    if (S.R.StrongZero && mayBeSpeculated(I, Map.needs(K))) {
+      Value *Zero = Constant::getNullValue(Adjoint->getType());
+      Part = B.CreateSelect(B.CreateFCmpUNE(Adjoint, Zero), Part,
+                            Constant::getNullValue(Part->getType()));
+    }
+    give(Op, convert(Part, Op->getType(), formType(Op)));
   }
 }
 

@@ -8,17 +8,26 @@
 using namespace llvm;
 using namespace adjoin;
 
-Value *AdjointEmitter::guarded(const Value *Ptr, unsigned K,
-                               function_ref<Value *(Value *)> F) {
+Value *AdjointEmitter::guarded(const Value *Ptr, unsigned K, uint64_t Size,
+                               function_ref<Value *(Value *, Value *)> F) {
   Value *Shadow = shadowLane(Ptr, K);
   if (S.state(Ptr) == ShadowState::Known)
-    return F(Shadow);
+    return F(Shadow, Shadow);
+  if (S.R.Sparse) {
+    // Only what was stored in aug has a sparse shadow: adjoints of other
+    // constant memory go nowhere.
+    SmallVector<Value *, 5> Args{context(), primal(Ptr), Shadow,
+                                 B.getInt64(Size), B.getInt64(K)};
+    Value *From = B.CreateCall(D.runtime("adjoin_rt_shadow_read"), Args);
+    Value *To = B.CreateCall(D.runtime("adjoin_rt_shadow_clear"), Args);
+    return F(From, To);
+  }
   BasicBlock *Head = B.GetInsertBlock();
   BasicBlock *Then = BasicBlock::Create(B.getContext(), "shadowed", &Target);
   BasicBlock *Tail = BasicBlock::Create(B.getContext(), "", &Target);
   B.CreateCondBr(B.CreateIsNotNull(Shadow), Then, Tail);
   B.SetInsertPoint(Then);
-  Value *Result = F(Shadow);
+  Value *Result = F(Shadow, Shadow);
   Then = B.GetInsertBlock();
   B.CreateBr(Tail);
   B.SetInsertPoint(Tail);
@@ -61,11 +70,12 @@ forEachFloat(IRBuilder<> &B, const DataLayout &DL, Type *T, Value *Address,
 void AdjointEmitter::transposeLoad(const LoadInst &I) {
   Value *Adjoint = take(&I);
   const Value *Ptr = I.getPointerOperand();
-  if (!S.isActive(Ptr))
+  if (!S.mayHaveShadow(Ptr))
     return;
   Type *Form = formType(&I);
+  uint64_t Size = DL.getTypeStoreSize(I.getType()).getFixedValue();
   for (unsigned K = 0; K != W; ++K)
-    guarded(Ptr, K, [&](Value *Shadow) -> Value * {
+    guarded(Ptr, K, Size, [&](Value *, Value *Shadow) -> Value * {
       Value *Lane = laneOf(B, Adjoint, K, Form, W);
       SmallVector<unsigned, 4> Path;
       forEachFloat(B, DL, Form, Shadow, I.getAlign(), Path,
@@ -83,15 +93,16 @@ void AdjointEmitter::transposeLoad(const LoadInst &I) {
 void AdjointEmitter::transposeStore(const StoreInst &I) {
   const Value *Ptr = I.getPointerOperand();
   const Value *V = I.getValueOperand();
-  if (!S.isActive(Ptr))
+  if (!S.mayHaveShadow(Ptr))
     return;
+  uint64_t Size = DL.getTypeStoreSize(V->getType()).getFixedValue();
   // The shadow pointers that were there.
   if (S.storesPointers(I) && outlivesCall(Ptr)) {
     Type *T = V->getType();
     Value *Old = need({&I, Need::Extra});
     for (unsigned K = 0; K != W; ++K)
-      guarded(Ptr, K, [&](Value *Shadow) -> Value * {
-        storePointers(B, laneOf(B, Old, K, T, W), Shadow, I.getAlign(), DL);
+      guarded(Ptr, K, Size, [&](Value *, Value *To) -> Value * {
+        storePointers(B, laneOf(B, Old, K, T, W), To, I.getAlign(), DL);
         return nullptr;
       });
   }
@@ -100,21 +111,32 @@ void AdjointEmitter::transposeStore(const StoreInst &I) {
     return;
   SmallVector<Value *, 4> Lanes;
   for (unsigned K = 0; K != W; ++K)
-    Lanes.push_back(guarded(Ptr, K, [&](Value *Shadow) {
+    Lanes.push_back(guarded(Ptr, K, Size, [&](Value *From, Value *To) {
       Value *Lane = Constant::getNullValue(Form.T);
       SmallVector<unsigned, 4> Path;
-      forEachFloat(B, DL, Form.T, Shadow, I.getAlign(), Path,
+      forEachFloat(B, DL, Form.T, From, I.getAlign(), Path,
                    [&](Type *T, Value *At, Align A, ArrayRef<unsigned> Member) {
                      Value *Part = B.CreateAlignedLoad(T, At, A);
-                     B.CreateAlignedStore(Constant::getNullValue(T), At, A);
                      Lane = Member.empty()
                                 ? Part
                                 : B.CreateInsertValue(Lane, Part, Member);
+                   });
+      forEachFloat(B, DL, Form.T, To, I.getAlign(), Path,
+                   [&](Type *T, Value *At, Align A, ArrayRef<unsigned>) {
+                     B.CreateAlignedStore(Constant::getNullValue(T), At, A);
                    });
       return Lane;
     }));
   if (S.hasAdjoint(V))
     give(V, convert(packLanes(B, Lanes, Form.T), Form.T, formType(V)));
+}
+
+Value *AdjointEmitter::shadowRange(const Value *Ptr, unsigned K, Value *Size) {
+  Value *Shadow = shadowLane(Ptr, K);
+  if (!S.isSparse(Ptr))
+    return Shadow;
+  return B.CreateCall(D.runtime("adjoin_rt_shadow_write"),
+                      {context(), primal(Ptr), Shadow, Size, B.getInt64(K)});
 }
 
 void AdjointEmitter::transposeAlloca(const AllocaInst &I) {
@@ -158,61 +180,66 @@ void AdjointEmitter::transposeBytes(const CallBase &I, const CallClass &C) {
   const Value *Dst = I.getArgOperand(C.PointerArg);
   if (!transposesBytes(S, I, C, Layout))
     return;
-  Value *N =
-      B.CreateZExtOrTrunc(primal(I.getArgOperand(C.SizeArg)), B.getInt64Ty());
+  Value *N = bytesOf(B, I, C, [&](const Value *V) { return primal(V); });
   if (savesPointers(S, I, C, Layout)) {
     Value *Stride = arenaStride(B, N);
     Value *Saved =
         B.CreateCall(D.runtime("adjoin_rt_pop"),
                      {context(), B.CreateMul(Stride, B.getInt64(W))}, "saved");
-    for (unsigned K = 0; K != W; ++K)
-      guarded(Dst, K, [&](Value *To) -> Value * {
-        Value *From = B.CreatePtrAdd(Saved, B.CreateMul(Stride, B.getInt64(K)));
-        for (const BytePiece &Piece : Layout.Pointers) {
-          Value *Begin = B.getInt64(Piece.Begin);
-          Value *Bytes = Piece.End == BytePiece::Whole
-                             ? N
-                             : B.getInt64(Piece.End - Piece.Begin);
-          B.CreateMemCpy(B.CreatePtrAdd(To, Begin), MaybeAlign(),
-                         B.CreatePtrAdd(From, Begin), MaybeAlign(), Bytes);
-        }
-        return nullptr;
-      });
+    for (unsigned K = 0; K != W; ++K) {
+      Value *To = shadowRange(Dst, K, N);
+      Value *From = B.CreatePtrAdd(Saved, B.CreateMul(Stride, B.getInt64(K)));
+      for (const BytePiece &Piece : Layout.Pointers) {
+        Value *Begin = B.getInt64(Piece.Begin);
+        Value *Bytes = Piece.End == BytePiece::Whole
+                           ? N
+                           : B.getInt64(Piece.End - Piece.Begin);
+        if (S.state(Dst) != ShadowState::Known)
+          Bytes = B.CreateSelect(B.CreateIsNull(To), B.getInt64(0), Bytes);
+        B.CreateMemCpy(B.CreatePtrAdd(To, Begin), MaybeAlign(),
+                       B.CreatePtrAdd(From, Begin), MaybeAlign(), Bytes);
+      }
+    }
   }
   if (Layout.Floats.empty())
     return;
-  const Value *Src =
-      C.K == CallClass::Transfer ? I.getArgOperand(C.SourceArg) : nullptr;
+  const Value *Src = C.K == CallClass::Transfer && C.SourceArg >= 0
+                         ? I.getArgOperand(C.SourceArg)
+                         : nullptr;
   auto Pull = [&](Value *To, Value *From, const BytePiece &Piece, bool Down) {
     Value *Bytes =
         Piece.End == BytePiece::Whole ? N : B.getInt64(Piece.End - Piece.Begin);
     B.CreateCall(D.runtime(pullName(Piece.Kinds, Down)),
                  {To, From, B.getInt64(Piece.Begin), Bytes});
   };
-  bool Overlaps = Src && S.isActive(Src) && !isa<MemCpyInst>(I);
+  bool Overlaps = Src && S.mayHaveShadow(Src) && !isa<MemCpyInst>(I);
   for (unsigned K = 0; K != W; ++K) {
-    Value *To = shadowLane(Dst, K);
+    Value *To = shadowRange(Dst, K, N);
     Value *From =
-        Src ? shadowLane(Src, K)
+        Src ? shadowRange(Src, K, N)
             : static_cast<Value *>(Constant::getNullValue(Dst->getType()));
+    // The second look may have moved what the first one found.
+    if (Src && S.isSparse(Dst) && S.isSparse(Src))
+      To = shadowRange(Dst, K, N);
     if (!Overlaps) {
       for (const BytePiece &Piece : Layout.Floats)
         Pull(To, From, Piece, false);
       continue;
     }
     // Shadows overlap where, and as, the primals do.
-    Instruction *End = B.CreateUnreachable();
-    Instruction *Then, *Else;
-    SplitBlockAndInsertIfThenElse(B.CreateICmpULE(To, From), End, &Then, &Else);
-    B.SetInsertPoint(Then);
+    LLVMContext &Context = B.getContext();
+    BasicBlock *Downwards = BasicBlock::Create(Context, "down", &Target);
+    BasicBlock *Upwards = BasicBlock::Create(Context, "up", &Target);
+    BasicBlock *Tail = BasicBlock::Create(Context, "", &Target);
+    B.CreateCondBr(B.CreateICmpULE(To, From), Downwards, Upwards);
+    B.SetInsertPoint(Downwards);
     for (const BytePiece &Piece : reverse(Layout.Floats))
       Pull(To, From, Piece, true);
-    B.SetInsertPoint(Else);
+    B.CreateBr(Tail);
+    B.SetInsertPoint(Upwards);
     for (const BytePiece &Piece : Layout.Floats)
       Pull(To, From, Piece, false);
-    B.SetInsertPoint(End);
-    BasicBlock *Tail = End->getParent();
-    End->eraseFromParent();
+    B.CreateBr(Tail);
     B.SetInsertPoint(Tail);
   }
 }

@@ -209,7 +209,8 @@ TEST(ReverseMemory, OverlappingMove) {
     define void @f(ptr %p, i64 %to, i64 %from, double %x) {
       %q = getelementptr double, ptr %p, i64 %to
       %r = getelementptr double, ptr %p, i64 %from
-      store double %x, ptr %r
+      %y = fmul double %x, %x
+      store double %y, ptr %r
       call void @llvm.memmove.p0.p0.i64(ptr %q, ptr %r, i64 24, i1 false)
       ret void
     })")
