@@ -43,6 +43,7 @@ adjoin::test::differences(const std::function<std::vector<double>(double &)> &F,
   std::vector<double> Steps;
   std::vector<std::vector<double>> Slopes, Noise; // by output, then by level
   std::vector<double> Sizes;
+  std::vector<char> Constant; // the output does not depend on the variable
   double Step = First;
   for (unsigned I = 0; I != Levels; ++I, Step /= 2) {
     double Up = Step, Down = -Step;
@@ -51,18 +52,20 @@ adjoin::test::differences(const std::function<std::vector<double>(double &)> &F,
     Slopes.resize(High.size());
     Noise.resize(High.size());
     Sizes.resize(High.size());
+    Constant.resize(High.size(), 1);
     Steps.push_back(Width / 2);
     for (size_t J = 0; J != High.size(); ++J) {
       Slopes[J].push_back((High[J] - Low[J]) / Width);
       double Size = std::max(std::fabs(High[J]), std::fabs(Low[J]));
-      // Equal values: the output does not depend on this input.
-      Noise[J].push_back(High[J] == Low[J] ? 0 : 2 * Unit * Size / Width);
+      Noise[J].push_back(2 * Unit * Size / Width);
+      Constant[J] = Constant[J] && High[J] == Low[J];
       Sizes[J] = std::max(Sizes[J], Size);
     }
   }
   std::vector<Estimate> Result;
   for (size_t J = 0; J != Slopes.size(); ++J) {
-    Result.push_back(extrapolate(Steps, Slopes[J], Noise[J]));
+    Result.push_back(Constant[J] ? Estimate{0, 0}
+                                 : extrapolate(Steps, Slopes[J], Noise[J]));
     Result.back().Size = Sizes[J];
   }
   return Result;

@@ -18,7 +18,7 @@ using namespace adjoin::test;
 #define KERNELS_CXX
 #define KERNELS_RUST
 #define KERNELS_MIXED
-#include "kernels.def"
+#include "chosen.def"
 #undef SCALAR
 #undef BUFFER
 
@@ -121,7 +121,7 @@ int main() {
 #define SCALAR(f) scalar(#f, f, derivative_##f);
 #define BUFFER(f) buffer(#f, f, derivative_##f);
 #endif
-#include "kernels.def"
+#include "chosen.def"
   std::printf("%d of %d derivative entries are wrong\n", Failures, Entries);
   return Failures != 0;
 }

@@ -14,4 +14,4 @@ double __adjoin_fwddiff_c(void *, ...);
   }
 #define KERNELS_CXX
 #define KERNELS_MIXED
-#include "kernels.def"
+#include "chosen.def"

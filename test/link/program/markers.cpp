@@ -18,4 +18,4 @@ template <typename F, typename... T> static double tangent(F *f, T... args) {
     return tangent(f, &adjoin_dup, p, dp, &adjoin_const, n);                   \
   }
 #define KERNELS_RUST
-#include "kernels.def"
+#include "chosen.def"
