@@ -157,14 +157,18 @@ def outputs(e):
     return 1 + e.inputs
 
 
+def scalar_outputs(e):
+    """Scalars are no outputs."""
+    return [f"out[{1 + e.places[p.name]}] = 0;" for p in e.function.params if p.kind in ("a", "fa")]
+
+
 def run_text(e):
     f = e.function
     lines = declare(e, "", lambda p, i: f"in[{i}]") + ints_of_records(e, "")
     lines += ["reset_all();"]
     call = f"{f.name}({', '.join(argument(e, p) for p in f.params)})"
     lines.append(f"{call};\nout[0] = 0;" if f.result == "void" else f"out[0] = {call};")
-    scalars = [p for p in f.params if p.kind in ("a", "fa")]
-    lines += [f"out[{1 + e.places[p.name]}] = 0;" for p in scalars]
+    lines += scalar_outputs(e)
     lines += give_back(e, "", lambda i, v: f"out[1 + {i}] = {v}")
     lines.append(f"out[{outputs(e)}] = state_all();")
     return f"static void run_{e.name}(const double *in, double *out, int n) {{\n  " + "\n  ".join(lines) + "\n}\n"
@@ -212,7 +216,7 @@ def forward_text(e):
         lines.append(f"struct {name} ret = __adjoin_fwddiff_{name}({', '.join(args)});")
         lines.append("out[0] = ret.value;" if value else "out[0] = NAN;")
         lines += [f"dout[{k * no}] = ret.t[{k}];" for k in range(w)]
-    lines += give_back(e, "", lambda i, v: f"out[1 + {i}] = {v}")
+    lines += scalar_outputs(e) + give_back(e, "", lambda i, v: f"out[1 + {i}] = {v}")
     for k in range(w):
         lines += give_back(e, f"d{k}_", lambda i, v: f"dout[{k * no + 1} + {i}] = {v}")
     lines.append(f"out[{no}] = state_all();")
@@ -249,7 +253,7 @@ def reverse_text(e):
             lines.append(f"gradient[{e.places[p.name]}] = 0;")
         if p.kind == "rec" and not e.shallow:
             lines.append(f"int kept = s_{p.name}0.p == s_{p.name}p && s_{p.name}0.next == &s_{p.name}1;")
-    lines += give_back(e, "", lambda i, v: f"out[1 + {i}] = {v}")
+    lines += scalar_outputs(e) + give_back(e, "", lambda i, v: f"out[1 + {i}] = {v}")
     lines += give_back(e, "s_", lambda i, v: f"gradient[{i}] = {v}")
     lines.append(f"out[{outputs(e)}] = state_all();")
     if any(p.kind == "rec" for p in f.params) and not e.shallow:

@@ -71,7 +71,7 @@ class Reducer:
     def shrink(self, nodes, dropped, kind):
         """Drops what it can, halves of a list first, then goes into what is left."""
         changed = False
-        alive = [n for n in nodes if n.number not in dropped]
+        alive = [n for n in nodes if n.number not in dropped and not n.fixed()]
         size = len(alive)
         while size >= 1:
             k = 0

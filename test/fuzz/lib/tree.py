@@ -9,6 +9,10 @@ class Node:
     def __init__(self, head, kids=None, tail=None):
         self.head, self.kids, self.tail, self.number = head, kids, tail, None
 
+    def fixed(self):
+        """It cannot be dropped: a function that returns a value has to."""
+        return self.head.startswith("return")
+
     def count(self, start):
         """Numbers this node and its children in preorder; returns the next number."""
         self.number = start
