@@ -392,8 +392,7 @@ Error ForwardEmitter::visitFill(CallBase &I, const CallClass &C) {
     return Error::success();
   if (C.SizeArg < 0)
     return diagnose(I, "cannot differentiate a fill of unknown length");
-  Value *N =
-      B.CreateZExtOrTrunc(primal(I.getArgOperand(C.SizeArg)), B.getInt64Ty());
+  Value *N = bytesOf(B, I, C, [&](const Value *V) { return primal(V); });
   Value *Byte = B.getInt8(0);
   if (C.SourceArg >= 0 && !D.kinds().object(Dst).mayBeFloat())
     Byte = B.CreateZExtOrTrunc(primal(I.getArgOperand(C.SourceArg)),

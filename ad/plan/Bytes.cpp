@@ -48,7 +48,7 @@ ByteLayout adjoin::layoutOf(const ReverseSubject &S, const CallBase &CB,
   if (!Uniform.Unclear)
     return Uniform;
   auto *N = dyn_cast<ConstantInt>(CB.getArgOperand(C.SizeArg));
-  if (!N)
+  if (!N || C.SizeArg2 >= 0)
     return Uniform;
   uint64_t Size = N->getZExtValue();
   KindRanges Ranges;

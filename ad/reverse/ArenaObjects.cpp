@@ -25,17 +25,6 @@ Value *adjoin::arenaSize(IRBuilder<> &B, const AllocaInst &I, Value *Stride,
   return Size;
 }
 
-Value *adjoin::bytesOf(IRBuilder<> &B, const CallBase &I, const CallClass &C,
-                       function_ref<Value *(const Value *)> Primal) {
-  Value *Size =
-      B.CreateZExtOrTrunc(Primal(I.getArgOperand(C.SizeArg)), B.getInt64Ty());
-  if (C.SizeArg2 >= 0)
-    Size = B.CreateMul(Size,
-                       B.CreateZExtOrTrunc(Primal(I.getArgOperand(C.SizeArg2)),
-                                           B.getInt64Ty()));
-  return Size;
-}
-
 /// Calls \p F with the path of each scalar member of \p T and its offset.
 static void
 forEachLeaf(Type *T, const DataLayout &DL, uint64_t Offset,

@@ -17,10 +17,6 @@ llvm::Value *allocaSize(llvm::IRBuilder<> &B, const llvm::AllocaInst &I,
 /// The arena object that stands for \p I and its shadows in \p W lanes.
 llvm::Value *arenaSize(llvm::IRBuilder<> &B, const llvm::AllocaInst &I,
                        llvm::Value *Stride, unsigned W);
-/// The bytes that a call allocates, copies or fills.
-llvm::Value *
-bytesOf(llvm::IRBuilder<> &B, const llvm::CallBase &I, const CallClass &C,
-        llvm::function_ref<llvm::Value *(const llvm::Value *)> Primal);
 
 /// A null shadow pointer means constant, as the primal itself does: gives the
 /// primal in its place. Other members of aggregates are left alone.

@@ -210,3 +210,12 @@ CallClass adjoin::classifyCall(const CallBase &CB, const RuleBook &Rules) {
       return CallClass();
   return C;
 }
+
+Value *adjoin::bytesOf(IRBuilder<> &B, const CallBase &CB, const CallClass &C,
+                       function_ref<Value *(const Value *)> Primal) {
+  auto Factor = [&](int Arg) {
+    return B.CreateZExtOrTrunc(Primal(CB.getArgOperand(Arg)), B.getInt64Ty());
+  };
+  Value *Size = Factor(C.SizeArg);
+  return C.SizeArg2 < 0 ? Size : B.CreateMul(Size, Factor(C.SizeArg2));
+}

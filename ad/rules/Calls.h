@@ -56,6 +56,12 @@ CallClass classifyFunction(const llvm::Function &F, const RuleBook &Rules);
 /// The built-in table of functions by name: Unknown where \p F is not in it.
 CallClass knownFunction(const llvm::Function &F);
 
+/// The size in bytes that the call says, as i64: SizeArg times SizeArg2, with
+/// \p Primal giving the value of an operand in the function being written.
+llvm::Value *
+bytesOf(llvm::IRBuilder<> &B, const llvm::CallBase &CB, const CallClass &C,
+        llvm::function_ref<llvm::Value *(const llvm::Value *)> Primal);
+
 } // namespace adjoin
 
 #endif
