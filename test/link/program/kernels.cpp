@@ -292,7 +292,7 @@ KERNEL cxx_matrix_class(double *p, int n) {
   for (int i = 0; i < 2; ++i)
     for (int j = 0; j < n / 2; ++j) {
       A(i, j) = p[i * (n / 2) + j];
-      B(j, i) = p[j] * p[i];
+      B(j, i) = p[j] * p[i] + p[(2 * i + 3 * j) % n];
     }
   Matrix C = A * B;
   return C(0, 0) * C(1, 1) - C(0, 1) * C(1, 0);
