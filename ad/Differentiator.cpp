@@ -2,6 +2,7 @@
 // how everything that nobody uses goes away again.
 #include "ad/Differentiator.h"
 #include "ad/prepare/Inlining.h"
+#include "ad/prepare/VectorCalls.h"
 #include "ad/prepare/MathCalls.h"
 #include "ad/reverse/TapeLowering.h"
 #include "llvm/IR/InstIterator.h"
@@ -100,8 +101,15 @@ void Differentiator::optimise(ArrayRef<Function *> Bodies) {
     if (inlineCalls(*F, IsHelper, DerivedSizeLimit, Pipes))
       Pipes.optimise(*F);
 
+  DenseMap<Function *, Function *> InMemory;
+  for (Function *F : Work)
+    if (passVectorsInMemory(*F, IsDerived, InMemory))
+      Pipes.invalidate(*F);
   Emitted.insert(Emitted.end(), Fresh.begin(), Fresh.end());
   Fresh.clear();
+  for (Function *F : Work)
+    if (Function *Memory = InMemory.lookup(F))
+      Emitted.push_back(Memory);
 }
 
 /// Erases those of \p Functions that only the others of them call.

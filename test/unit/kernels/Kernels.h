@@ -139,7 +139,7 @@ template <typename T> T orbit(const T *X, int N) {
   using std::pow;
   using std::sqrt;
   T R = sqrt(X[0] * X[0] + X[1] * X[1]), V2 = X[2] * X[2] + X[3] * X[3];
-  T A = T(1) / (T(2) / R - V2 / T(2.5));
+  T A = T(1) / (T(2) / R + V2 / T(2.5));
   T E = sqrt(fabs(T(1) - pow(X[0] * X[3] - X[1] * X[2], T(2)) / A / T(2.5)));
   T Nu = atan2(X[1], X[0]) + X[4 % N];
   return A * (T(1) - E * E) / (T(1) + E * cos(Nu)) + pow(A, T(1.5));
