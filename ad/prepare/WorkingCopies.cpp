@@ -5,6 +5,7 @@
 #include "ad/prepare/Inlining.h"
 #include "ad/prepare/MathCalls.h"
 #include "llvm/ADT/DepthFirstIterator.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -94,11 +95,46 @@ static SmallPtrSet<const BasicBlock *, 16> blocksThatLeave(const Function &F) {
   return Leave;
 }
 
+/// The function that an ifunc stands for: the version for any processor, which
+/// compilers call "….default", or the only one.
+static Function *defaultVersion(GlobalIFunc &Choice) {
+  Function *Resolver = Choice.getResolverFunction();
+  if (!Resolver)
+    return nullptr;
+  SmallSetVector<Value *, 8> Work;
+  SmallVector<Function *, 4> Versions;
+  for (BasicBlock &BB : *Resolver)
+    if (auto *Return = dyn_cast<ReturnInst>(BB.getTerminator()))
+      Work.insert(Return->getReturnValue());
+  for (size_t I = 0; I != Work.size(); ++I) {
+    Value *V = Work[I]->stripPointerCastsAndAliases();
+    if (auto *F = dyn_cast<Function>(V))
+      Versions.push_back(F);
+    else if (isa<PHINode>(V))
+      Work.insert_range(cast<PHINode>(V)->incoming_values());
+    else if (auto *Select = dyn_cast<SelectInst>(V))
+      Work.insert_range(drop_begin(Select->operands()));
+    else
+      return nullptr;
+  }
+  for (Function *F : Versions)
+    if (F->getName().contains(".default"))
+      return F;
+  return Versions.size() == 1 ? Versions.front() : nullptr;
+}
+
+/// The function that \p CB calls, through aliases; null when it is not known.
+static Function *knownCallee(const CallBase &CB) {
+  Value *Callee = CB.getCalledOperand()->stripPointerCastsAndAliases();
+  if (auto *Choice = dyn_cast<GlobalIFunc>(Callee))
+    Callee = defaultVersion(*Choice);
+  return dyn_cast_if_present<Function>(Callee);
+}
+
 /// The original that a call in a copy should be redirected from; null when the
 /// call stays as it is.
 Function *WorkingCopies::calleeToCopy(const CallBase &CB) {
-  auto *F =
-      dyn_cast<Function>(CB.getCalledOperand()->stripPointerCastsAndAliases());
+  Function *F = knownCallee(CB);
   if (!F || Originals.contains(F) || whyNotCopied(*F) || Rules.hasRule(*F) ||
       CB.doesNotReturn() || neverReturns(*F))
     return nullptr;
@@ -122,10 +158,14 @@ bool WorkingCopies::redirectCalls(Function &Copy, bool Now) {
   SmallVector<std::pair<CallBase *, Function *>, 16> Calls;
   for (BasicBlock &BB : Copy)
     for (Instruction &I : BB)
-      if (auto *Call = dyn_cast<CallBase>(&I))
-        if (Leave.contains(&BB))
-          if (Function *Callee = calleeToCopy(*Call))
-            Calls.emplace_back(Call, Callee);
+      if (auto *Call = dyn_cast<CallBase>(&I)) {
+        if (Function *Callee =
+                Leave.contains(&BB) ? calleeToCopy(*Call) : nullptr)
+          Calls.emplace_back(Call, Callee);
+        else if (Function *Known = knownCallee(*Call))
+          // So that a rule is found behind an alias too.
+          Call->setCalledOperand(Known);
+      }
   if (Now) {
     SmallVector<Function *, 16> Missing;
     for (auto [Call, Callee] : Calls)

@@ -430,6 +430,97 @@ TEST(WorkingCopies, AliasesAndWeakDefinitionsAreBodies) {
   P.erase();
 }
 
+TEST(WorkingCopies, VersionsForProcessors) {
+  Program P(R"(
+    @sq.ifunc = weak_odr alias double (double), ptr @sq
+    @sq = weak_odr ifunc double (double), ptr @sq.resolver
+    @odd = weak_odr ifunc double (double), ptr @odd.resolver
+    declare i1 @choose()
+    declare ptr @anything()
+    define double @sq.avx2.0(double %x) noinline {
+      %y = fmul double %x, %x
+      ret double %y
+    }
+    define double @sq.default.1(double %x) noinline {
+      %y = fmul double %x, %x
+      ret double %y
+    }
+    define ptr @sq.resolver() {
+      %a = call i1 @choose()
+      %b = select i1 %a, ptr @sq.avx2.0, ptr @sq.default.1
+      ret ptr %b
+    }
+    define ptr @odd.resolver() {
+      %a = call ptr @anything()
+      ret ptr %a
+    }
+    define double @f(double %x) {
+      %a = call double @sq(double %x)
+      %b = call double @sq.ifunc(double %a)
+      %c = call double @odd(double %b)
+      ret double %c
+    })");
+  EXPECT_EQ(calls(P.copy("f")), (Names{"sq.default.1.adjoin.copy",
+                                       "sq.default.1.adjoin.copy", "?"}));
+  P.erase();
+}
+
+TEST(WorkingCopies, RulesBehindAnAlias) {
+  Program P(R"(
+    @other = alias double (double), ptr @mine
+    define double @mine(double %x) {
+      %y = fmul double %x, %x
+      ret double %y
+    }
+    define double @f(double %x) { 
+      %y = call double @other(double %x)
+      ret double %y
+    })");
+  P.Rules.FunctionLike[&P.fn("mine")] = "log1p";
+  EXPECT_EQ(calls(P.copy("f")), Names{"mine"});
+  P.erase();
+}
+
+TEST(WorkingCopies, AssemblyThatJumps) {
+  Program P(R"(
+    define double @f(double %x) {
+      callbr void asm sideeffect "", "!i,~{dirflag},~{fpsr},~{flags}"()
+          to label %on [label %off]
+    on:
+      %y = fmul double %x, %x
+      ret double %y
+    off:
+      ret double %x
+    }
+    define double @g(double %x) {
+      %y = call double @f(double %x)
+      ret double %y
+    })");
+  P.copy("g");
+  P.erase();
+}
+
+TEST(WorkingCopies, FuncletPads) {
+  Program P(R"(
+    target triple = "x86_64-pc-windows-msvc"
+    declare i32 @__CxxFrameHandler3(...)
+    declare void @mayThrow()
+    define double @f(double %x) personality ptr @__CxxFrameHandler3 {
+      invoke void @mayThrow() to label %ok unwind label %dispatch
+    dispatch:
+      %cs = catchswitch within none [label %handler] unwind to caller
+    handler:
+      %cp = catchpad within %cs [ptr null, i32 64, ptr null]
+      catchret from %cp to label %caught
+    caught:
+      ret double 0.0
+    ok:
+      ret double %x
+    })");
+  P.copy("f");
+  P.erase();
+}
+
 TEST(WorkingCopies, CallsThroughAnotherPrototype) {
   Program P(R"(
     define double @half(double %x) noinline {
