@@ -47,6 +47,9 @@ public:
   /// uses. No derivative can be asked for afterwards.
   void finish();
 
+  /// The frozen working copy of \p F, whose kinds kinds() then knows.
+  llvm::Expected<llvm::Function *> copyOf(llvm::Function &F);
+
   // For the emitters.
   llvm::Module &module() { return M; }
   const RuleBook &rules() const { return Rules; }
@@ -82,7 +85,6 @@ private:
               size_t FreshMark);
   llvm::Error emitReverse(const Request &R, const ReversePair &Pair);
   void fillDispatcher(const DispatchEntry &E);
-  llvm::Expected<llvm::Function *> copyOf(llvm::Function &F);
   llvm::Function *newFunction(llvm::FunctionType *T, const llvm::Twine &Name);
 
   llvm::Module &M;
