@@ -261,7 +261,11 @@ class Maker:
         self.param("a", "a")
         s = w.scope
         s.records.append("r")
-        s.arrays += [Array("r->p", CAP, objects=("rec",) + SHARED), Array("r->v", 3)]
+        s.arrays.append(Array("r->p", CAP, objects=("rec",) + SHARED))
+        if self.p.inner_indices:
+            s.arrays.append(Array("r->v", 3))
+        else:
+            s.reals += [Expr(f"r->v[{k}]") for k in (0, 1, 2)]
         s.reals.append(Expr("r->d"))
         s.targets += ["r->d", "r->v[1]"]
         s.ints += [("r->tag", 3), ("r->k", 7)]

@@ -483,16 +483,17 @@ class Writer(Body):
         if not x:
             return []
         head = f"{{\nstruct rec {r} = {{0}};\n{r}.tag = {self.integer(4)};\n{r}.k = {self.integer(8)};\n{r}.p = {x.name};\n{r}.d = {self.e(1)};"
+        inner = self.program.inner_indices
         kids = self.reads(
-            arrays=[Array(f"{r}.p", CAP, objects=x.objects), Array(f"{r}.v", 3)],
-            reals=[Expr(f"{r}.d")],
+            arrays=[Array(f"{r}.p", CAP, objects=x.objects)] + ([Array(f"{r}.v", 3)] if inner else []),
+            reals=[Expr(f"{r}.d"), Expr(f"{r}.v[0]"), Expr(f"{r}.v[2]")],
             ints=[(f"{r}.tag", 3), (f"{r}.k", 7)],
             targets=[f"{r}.d", f"{r}.v[1]"],
             records=self.scope.records + [f"&{r}"],
         )
         if self.maybe(0.4):
             c = self.name("c")
-            kids.append(Node(f"{{ struct rec {c} = {r}; {c}.d = 0.5 * {c}.d + 0.5 * {c}.v[{self.integer(3)}]; {r} = {c}; }}"))
+            kids.append(Node(f"{{ struct rec {c} = {r}; {c}.d = 0.5 * {c}.d + 0.5 * {c}.v[{self.integer(3) if inner else 1}]; {r} = {c}; }}"))
         if self.maybe(0.4):
             q = self.name("q")
             head += f"\nstruct rec {q};\nmemcpy(&{q}, &{r}, sizeof {q});\n{r}.next = &{q};"
@@ -510,7 +511,7 @@ class Writer(Body):
             return []
         count = self.rng.randrange(2, 5)
         e = self.within(lambda: self.e(1), loop=count, ints=self.scope.ints + [("i", count - 1)])
-        head = f"{{\nstruct rec {rs}[{count}];\nmemset({rs}, 0, sizeof {rs});\nfor (int i = 0; i < {count}; ++i) {{ {rs}[i].d = {e}; {rs}[i].p = {x.name}; {rs}[i].tag = i % 3; {rs}[i].v[i % 3] = 0.5 * {x.name}[i]; }}"
+        head = f"{{\nstruct rec {rs}[{count}];\nmemset({rs}, 0, sizeof {rs});\nfor (int i = 0; i < {count}; ++i) {{ {rs}[i].d = {e}; {rs}[i].p = {x.name}; {rs}[i].tag = i % 3; {rs}[i].v[{'i % 3' if self.program.inner_indices else '1'}] = 0.5 * {x.name}[i]; }}"
         kids = self.reads(
             reals=[Expr(f"{r}->d"), Expr(f"{r}->v[1]"), Expr(f"{r}->p[2]")],
             targets=[f"{r}->d", f"{r}->v[2]"],

@@ -24,6 +24,7 @@ class Program:
     def __init__(self, seed, count=30):
         self.seed, self.rng = seed, random.Random(f"adjoin {seed}")
         self.floats = self.rng.random() < 0.6
+        self.inner_indices = self.rng.random() < 0.2  # arrays within records are indexed by variables
         self.frees_held = self.rng.random() < 0.5
         self.functions = []
         self.order = {}
