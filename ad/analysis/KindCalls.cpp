@@ -617,6 +617,14 @@ void KindBuilder::callIntrinsic(const CallBase &CB, Intrinsic::ID Id) {
       moveBytes(&CB, B, Arg(0), N - 1 - B, 1);
     return;
   }
+  // One of the two: moved, and ordered as integers.
+  case Intrinsic::smax:
+  case Intrinsic::smin:
+  case Intrinsic::umax:
+  case Intrinsic::umin:
+    move(&CB, Arg(0));
+    move(&CB, Arg(1));
+    break;
   case Intrinsic::vector_reduce_and:
   case Intrinsic::vector_reduce_or:
   case Intrinsic::vector_reduce_xor:

@@ -278,9 +278,29 @@ Error ForwardEmitter::visitIntrinsic(IntrinsicInst &I) {
   case Intrinsic::vector_reduce_fmaximum:
   case Intrinsic::vector_reduce_fminimum:
     return visitReduction(I);
+  // One of two integers: a select, whatever their bytes are.
+  case Intrinsic::smax:
+  case Intrinsic::smin:
+  case Intrinsic::umax:
+  case Intrinsic::umin: {
+    placeAfter(I);
+    Value *L = I.getArgOperand(0), *Rt = I.getArgOperand(1);
+    Value *Left = B.CreateICmp(cast<MinMaxIntrinsic>(I).getPredicate(),
+                               primal(L), primal(Rt));
+    setShadow(&I,
+              mapLanes(B, {shadow(L), shadow(Rt)}, {L->getType(), L->getType()},
+                       L->getType(), W, [&](ArrayRef<Value *> Lane) {
+                         return B.CreateSelect(Left, Lane[0], Lane[1]);
+                       }));
+    return Error::success();
+  }
   default:
     break;
   }
+  // Arithmetic of integers.
+  if (!isActive(&I) && I.getType()->isIntOrIntVectorTy() &&
+      I.doesNotAccessMemory())
+    return Error::success();
   return diagnose(I, Twine("cannot differentiate the intrinsic '") +
                          I.getCalledFunction()->getName() + "' on active data");
 }

@@ -278,25 +278,50 @@ static std::optional<InertBytes> classify(const KindAnalysis &Kinds,
     Result.NoFloat = true;
     return Result;
   }
-  if (auto *C = dyn_cast_or_null<ConstantInt>(Size)) {
-    KindRanges Ranges = Kinds.memory(Ptr, C->getZExtValue());
-    KindRanges More = Kinds.memory(Other, C->getZExtValue());
-    Ranges.append(More.begin(), More.end());
-    bool Clear = true;
-    for (const KindRange &Range : Ranges)
-      if (Range.Kinds.mayBeFloat() && Range.Kinds.mayBePtr())
-        Clear = false;
-      else if (Range.Kinds.mayBeFloat())
-        Result.Floats.push_back(Range);
-    if (Clear)
-      return Result;
-    Result.Floats.clear();
-  }
   if (!All.mayBePtr()) {
     Result.AllFloat = true;
     return Result;
   }
-  return std::nullopt;
+  auto *C = dyn_cast_or_null<ConstantInt>(Size);
+  if (!C)
+    return std::nullopt;
+  // The layouts that both ends show, merged.
+  KindRanges Ranges = Kinds.memory(Ptr, C->getZExtValue());
+  KindRanges More = Kinds.memory(Other, C->getZExtValue());
+  Ranges.append(More.begin(), More.end());
+  bool Pointers = false;
+  for (const KindRange &Range : Ranges) {
+    if (Range.Kinds.mayBeFloat() && Range.Kinds.mayBePtr())
+      return std::nullopt;
+    Pointers |= Range.Kinds.mayBePtr();
+    if (Range.Kinds.mayBeFloat())
+      Result.Floats.push_back(Range);
+  }
+  if (Result.Floats.empty())
+    Result.NoFloat = true;
+  else if (!Pointers)
+    Result.AllFloat = true;
+  if (Result.NoFloat || Result.AllFloat) {
+    Result.Floats.clear();
+    return Result;
+  }
+  llvm::sort(Result.Floats, [](const KindRange &L, const KindRange &R) {
+    return L.Begin < R.Begin;
+  });
+  SmallVector<KindRange, 4> Merged;
+  for (const KindRange &Range : Result.Floats)
+    if (!Merged.empty() && Range.Begin <= Merged.back().End)
+      Merged.back().End = std::max(Merged.back().End, Range.End);
+    else
+      Merged.push_back(Range);
+  Result.Floats = std::move(Merged);
+  // What one end shows as a float and the other as a pointer is neither.
+  for (const KindRange &Range : Ranges)
+    if (Range.Kinds.mayBePtr())
+      for (const KindRange &Float : Result.Floats)
+        if (Range.Begin < Float.End && Float.Begin < Range.End)
+          return std::nullopt;
+  return Result;
 }
 
 Error ForwardEmitter::visitTransfer(CallBase &I, const CallClass &C) {
@@ -321,15 +346,54 @@ Error ForwardEmitter::visitTransfer(CallBase &I, const CallClass &C) {
   if (R.Sparse && (To != ShadowState::Known || From != ShadowState::Known)) {
     std::optional<InertBytes> Inert =
         classify(D.kinds(), Src, Dst, I.getArgOperand(C.SizeArg));
-    if (!Inert || !Inert->Floats.empty())
+    if (!Inert)
       return diagnose(I, "cannot tell the floating-point values from the "
                          "pointers in the memory that is copied here");
-    for (unsigned K = 0; K != W; ++K)
-      B.CreateCall(D.runtime("adjoin_rt_shadow_copy"),
-                   {context(), primal(Dst),
-                    laneOf(B, shadow(Dst), K, Dst->getType(), W), primal(Src),
-                    laneOf(B, shadow(Src), K, Src->getType(), W), N,
-                    B.getInt64(K), B.getInt32(Inert->NoFloat ? 1 : 0)});
+    for (unsigned K = 0; K != W; ++K) {
+      Value *To1 = laneOf(B, shadow(Dst), K, Dst->getType(), W);
+      Value *From1 = laneOf(B, shadow(Src), K, Src->getType(), W);
+      auto Piece = [&](uint64_t Offset, Value *Bytes, bool Mirror) {
+        Value *At = B.getInt64(Offset);
+        auto Add = [&](Value *P) { return Offset ? B.CreatePtrAdd(P, At) : P; };
+        B.CreateCall(D.runtime("adjoin_rt_shadow_copy"),
+                     {context(), Add(primal(Dst)), Add(To1), Add(primal(Src)),
+                      Add(From1), Bytes, B.getInt64(K),
+                      B.getInt32(Mirror ? 1 : 0)});
+      };
+      if (Inert->Floats.empty()) {
+        Piece(0, N, Inert->NoFloat);
+        continue;
+      }
+      // Floats and mirrored bytes in turn; where source and destination may
+      // overlap, from the end that is not read later.
+      SmallVector<std::pair<KindRange, bool>, 8> Pieces; // with: mirrored
+      uint64_t Done = 0;
+      auto Until = [&](uint64_t Next) {
+        if (Next > Done)
+          Pieces.push_back({{Done, Next, {}}, true});
+      };
+      for (const KindRange &Range : Inert->Floats) {
+        Until(Range.Begin);
+        Pieces.push_back({Range, false});
+        Done = Range.End;
+      }
+      Until(cast<ConstantInt>(I.getArgOperand(C.SizeArg))->getZExtValue());
+      Value *Up = isa<MemMoveInst>(I)
+                      ? B.CreateICmpULE(primal(Dst), primal(Src))
+                      : nullptr;
+      auto Length = [&](const KindRange &Range, bool Upwards) -> Value * {
+        Value *Bytes = B.getInt64(Range.End - Range.Begin);
+        if (!Up)
+          return Bytes;
+        return Upwards ? B.CreateSelect(Up, Bytes, B.getInt64(0))
+                       : B.CreateSelect(Up, B.getInt64(0), Bytes);
+      };
+      for (auto [Range, Mirror] : Pieces)
+        Piece(Range.Begin, Length(Range, true), Mirror);
+      if (Up)
+        for (auto [Range, Mirror] : reverse(Pieces))
+          Piece(Range.Begin, Length(Range, false), Mirror);
+    }
     return Error::success();
   }
   if (To == ShadowState::Const)

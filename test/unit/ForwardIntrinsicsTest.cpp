@@ -300,6 +300,48 @@ TEST(ForwardIntrinsics, PointerMask) {
             "");
 }
 
+// An integer that lies, for all that is known, in the memory of a float.
+TEST(ForwardIntrinsics, ExtremesOfIntegers) {
+  for (const char *Op : {"smax", "smin", "umax", "umin"})
+    EXPECT_EQ(forward(Case(std::string(R"(
+    define double @f(ptr %r, i64 %k) {
+      %f = getelementptr i64, ptr %r, i64 %k
+      %x = load double, ptr %f
+      %n = load i64, ptr %r
+      %m = call i64 @llvm.)") +
+                           Op + R"(.i64(i64 %n, i64 2)
+      %p = getelementptr double, ptr %r, i64 %m
+      %y = load double, ptr %p
+      %z = fmul double %x, %y
+      ret double %z
+    })")
+                          .record({i64(1), f64(1.5), f64(2.5), f64(0.5)})
+                          .integer(3)),
+              "")
+        << Op;
+}
+
+TEST(ForwardIntrinsics, ExtremesOfFloatsAsIntegers) {
+  // Floats that are not negative are ordered as their bits are.
+  for (const char *Op : {"smax", "smin", "umax", "umin"})
+    EXPECT_EQ(forward(Case(std::string(R"(
+    define double @f(ptr %x, ptr %y) {
+      %a = load i64, ptr %x
+      %q = getelementptr i8, ptr %x, i64 8
+      %b = load i64, ptr %q
+      %m = call i64 @llvm.)") +
+                           Op + R"(.i64(i64 %a, i64 %b)
+      store i64 %m, ptr %y
+      %v = load double, ptr %y
+      %s = fmul double %v, %v
+      ret double %s
+    })")
+                          .buffer({1.5, 2.5})
+                          .output(1)),
+              "")
+        << Op;
+}
+
 TEST(ForwardIntrinsics, UnknownIntrinsicIsRefused) {
   std::string Text = forwardDiagnostics(Case(R"(
     declare <2 x double> @llvm.x86.sse41.dppd(<2 x double>, <2 x double>, i8)
