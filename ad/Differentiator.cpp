@@ -78,7 +78,7 @@ void Differentiator::optimise(ArrayRef<Function *> Bodies) {
   auto IsDerived = [&](const Function &F) { return Derived.contains(&F); };
   auto IsHelper = [&](const Function &F) { return Helpers.contains(&F); };
   for (Function *F : calleesFirst(Work)) {
-    purifyMathCalls(*F);
+    purifyMathCalls(*F, Rules);
     Pipes.invalidate(*F);
     inlineCalls(*F, IsDerived, DerivedSizeLimit, Pipes);
     Pipes.optimise(*F);

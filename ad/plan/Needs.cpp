@@ -126,6 +126,26 @@ private:
     }
   }
 
+  void multi(const CallBase &CB, const MultiRule &Rule) {
+    SmallVector<Value *, 4> Operands(CB.args());
+    SmallVector<Value *, 2> Outs(Rule.Results.size(), nullptr);
+    for (auto [K, Result] : enumerate(Rule.Results)) {
+      if (!Result.Float)
+        continue;
+      LinearMap Map(Rule, K, CB, Operands, Outs, S.W, S.R.StrongZero);
+      for (unsigned Op = 0; Op != CB.arg_size(); ++Op) {
+        if (!S.hasAdjoint(CB.getArgOperand(Op)))
+          continue;
+        PartialNeeds Needs = Map.needs(Op);
+        for (unsigned J = 0; J != CB.arg_size(); ++J)
+          if (Needs.Operands & (1u << J))
+            primal(CB.getArgOperand(J), "an operand in a partial derivative");
+        if (Needs.Outs != 0)
+          primal(&CB, "the results in a partial derivative");
+      }
+    }
+  }
+
   void store(const StoreInst &Store) {
     const Value *Ptr = Store.getPointerOperand();
     const Value *V = Store.getValueOperand();
@@ -164,6 +184,8 @@ private:
         access(CB.getArgOperand(C.SourceArg), "the adjoints of a copy");
       return;
     }
+    case CallClass::Multi:
+      return multi(CB, *C.Several);
     case CallClass::Derive: {
       unsigned Param = 0;
       for (unsigned K = 0; K != CB.arg_size(); ++K) {

@@ -271,7 +271,12 @@ Error ReverseSubject::classify(CallBase &CB, CallSite &Site) {
   case CallClass::Reallocate:
     return Cannot(" in reverse mode: it moves active memory");
   case CallClass::Multi:
-    return Cannot(" in reverse mode: it has several results");
+    // Those that LLVM can return are returned (prepare/MathCalls).
+    for (const MultiRule::Result &Result : C.Several->Results)
+      if (Result.Float && MultiRule::pointerOperand(Result) >= 0)
+        return Cannot(" in reverse mode: it stores several results");
+    Site.Active = hasAdjoint(&CB);
+    return Error::success();
   case CallClass::Custom:
     return Cannot(" in reverse mode: it has a registered rule");
   case CallClass::Indirect:

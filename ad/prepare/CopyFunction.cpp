@@ -1,7 +1,6 @@
 // One working copy: a clone of a function, freed of what ties the original to
 // its place in the program.
 #include "ad/prepare/CopyFunction.h"
-#include "ad/prepare/MathCalls.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -134,7 +133,6 @@ Function *adjoin::copyFunction(Function &Original) {
         if (Call->isMustTailCall() && !Copy->isVarArg())
           Call->setTailCallKind(CallInst::TCK_None);
     }
-  purifyMathCalls(*Copy);
   return Copy;
 }
 

@@ -14,8 +14,7 @@ namespace adjoin {
 /// - keeps line numbers and drops variable records;
 /// - jumps by compares where the original has an indirectbr: tables of labels
 ///   hold addresses of the original's blocks;
-/// - guarantees no tail calls, where that is not needed to forward varargs;
-/// - has pure math calls (see purifyMathCalls).
+/// - guarantees no tail calls, where that is not needed to forward varargs.
 /// Its calls still go to the original callees.
 llvm::Function *copyFunction(llvm::Function &Original);
 

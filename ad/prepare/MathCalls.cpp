@@ -1,5 +1,6 @@
 // Calls of <math.h> in one form.
 #include "ad/prepare/MathCalls.h"
+#include "ad/rules/RuleBook.h"
 #include "ad/rules/ScalarRules.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -10,78 +11,23 @@
 using namespace llvm;
 using namespace adjoin;
 
-/// The functions of <math.h> that compute from their arguments alone. lgamma
-/// is not one of them: it writes signgam.
-static bool isMathName(StringRef Name) {
-  static const StringLiteral Names[] = {
-      "acos",   "acosh",    "acospi",    "asin",      "asinh",   "asinpi",
-      "atan",   "atan2",    "atan2pi",   "atanh",     "atanpi",  "cbrt",
-      "ceil",   "copysign", "cos",       "cosh",      "cospi",   "drem",
-      "erf",    "erfc",     "exp",       "exp10",     "exp2",    "expm1",
-      "fabs",   "fdim",     "floor",     "fma",       "fmax",    "fmaximum",
-      "fmin",   "fminimum", "fmod",      "frexp",     "hypot",   "ilogb",
-      "j0",     "j1",       "jn",        "ldexp",     "llrint",  "llround",
-      "log",    "log10",    "log1p",     "log2",      "logb",    "lrint",
-      "lround", "modf",     "nearbyint", "nextafter", "pow",     "remainder",
-      "remquo", "rint",     "round",     "roundeven", "scalbln", "scalbn",
-      "sin",    "sincos",   "sinh",      "sinpi",     "sqrt",    "tan",
-      "tanh",   "tanpi",    "tgamma",    "trunc",     "y0",      "y1",
-      "yn"};
-  auto Holds = [](StringRef N) {
-    return std::binary_search(std::begin(Names), std::end(Names), N);
-  };
-  if (Holds(Name))
-    return true;
-  if (Name.consume_back("f128") || Name.consume_back("f") ||
-      Name.consume_back("l"))
-    return Holds(Name);
-  return false;
-}
-
-/// The intrinsic that computes what the libm function \p Name does on \p T.
-static Intrinsic::ID intrinsicFor(StringRef Name, const Type *T) {
-  return StringSwitch<Intrinsic::ID>(libmBaseName(Name, T))
-      .Case("acos", Intrinsic::acos)
-      .Case("asin", Intrinsic::asin)
-      .Case("atan", Intrinsic::atan)
-      .Case("atan2", Intrinsic::atan2)
-      .Case("ceil", Intrinsic::ceil)
-      .Case("copysign", Intrinsic::copysign)
-      .Case("cos", Intrinsic::cos)
-      .Case("cosh", Intrinsic::cosh)
-      .Case("exp", Intrinsic::exp)
-      .Case("exp10", Intrinsic::exp10)
-      .Case("exp2", Intrinsic::exp2)
-      .Case("fabs", Intrinsic::fabs)
-      .Case("floor", Intrinsic::floor)
-      .Case("fma", Intrinsic::fma)
+/// The intrinsic that computes what the libm function \p Base does.
+static Intrinsic::ID intrinsicFor(StringRef Base) {
+  return StringSwitch<Intrinsic::ID>(Base)
       .Case("fmax", Intrinsic::maxnum)
       .Case("fmin", Intrinsic::minnum)
-      .Case("log", Intrinsic::log)
-      .Case("log10", Intrinsic::log10)
-      .Case("log2", Intrinsic::log2)
-      .Case("nearbyint", Intrinsic::nearbyint)
-      .Case("pow", Intrinsic::pow)
-      .Case("rint", Intrinsic::rint)
-      .Case("round", Intrinsic::round)
-      .Case("roundeven", Intrinsic::roundeven)
-      .Case("sin", Intrinsic::sin)
-      .Case("sinh", Intrinsic::sinh)
-      .Case("sqrt", Intrinsic::sqrt)
-      .Case("tan", Intrinsic::tan)
-      .Case("tanh", Intrinsic::tanh)
-      .Case("trunc", Intrinsic::trunc)
-      .Default(Intrinsic::not_intrinsic);
+      .Default(Intrinsic::lookupIntrinsicID(("llvm." + Base).str()));
 }
 
 /// Replaces \p Call by the intrinsic, if there is one.
 static bool replaceByIntrinsic(CallBase &Call) {
   Type *T = Call.getType();
-  if (!T->isFloatingPointTy())
-    return false;
-  Intrinsic::ID ID = intrinsicFor(Call.getCalledFunction()->getName(), T);
-  if (ID == Intrinsic::not_intrinsic || !isa<CallInst>(Call) ||
+  if (!T->isFloatingPointTy() || !isa<CallInst>(Call) ||
       any_of(Call.args(), [&](Value *V) { return V->getType() != T; }))
+    return false;
+  Intrinsic::ID ID =
+      intrinsicFor(libmBaseName(Call.getCalledFunction()->getName(), T));
+  if (ID == Intrinsic::not_intrinsic)
     return false;
   IRBuilder<> B(&Call);
   SmallVector<Value *, 3> Arguments(Call.args());
@@ -93,7 +39,47 @@ static bool replaceByIntrinsic(CallBase &Call) {
   return true;
 }
 
-bool adjoin::purifyMathCalls(Function &F) {
+/// Replaces a call that stores some of its results (sincos, frexp, modf) by the
+/// intrinsic that returns them all, and stores: they can then be values.
+static bool returnAllResults(CallBase &Call, const MultiRule &Rule) {
+  Type *T = Call.getArgOperand(0)->getType();
+  Intrinsic::ID ID = StringSwitch<Intrinsic::ID>(Rule.Name)
+                         .Case("sincos", Intrinsic::sincos)
+                         .Case("frexp", Intrinsic::frexp)
+                         .Case("modf", Intrinsic::modf)
+                         .Default(Intrinsic::not_intrinsic);
+  if (ID == Intrinsic::not_intrinsic || !isa<CallInst>(Call))
+    return false;
+  IRBuilder<> B(&Call);
+  SmallVector<Type *, 2> Types{T};
+  if (ID == Intrinsic::frexp)
+    Types.push_back(B.getInt32Ty());
+  CallInst *New = B.CreateIntrinsic(ID, Types, {Call.getArgOperand(0)});
+  if (isa<FPMathOperator>(Call) && isa<FPMathOperator>(New))
+    New->copyFastMathFlags(&Call);
+  Value *Returned = nullptr;
+  for (auto [K, Result] : enumerate(Rule.Results)) {
+    Value *Part = B.CreateExtractValue(New, K);
+    if (int Ptr = MultiRule::pointerOperand(Result); Ptr >= 0)
+      B.CreateStore(Part, Call.getArgOperand(Ptr));
+    else
+      Returned = Part;
+  }
+  if (Returned)
+    Call.replaceAllUsesWith(Returned);
+  Call.eraseFromParent();
+  return true;
+}
+
+/// A function that computes integers from its arguments alone.
+static bool isInteger(StringRef Name) {
+  static constexpr StringLiteral Names[] = {"ilogb", "llrint", "llround",
+                                            "lrint", "lround", "llogb"};
+  Name.consume_back("f128") || Name.consume_back("f") || Name.consume_back("l");
+  return is_contained(Names, Name);
+}
+
+bool adjoin::purifyMathCalls(Function &F, const RuleBook &Rules) {
   if (F.hasFnAttribute(Attribute::StrictFP))
     return false;
   bool Changed = false;
@@ -104,27 +90,20 @@ bool adjoin::purifyMathCalls(Function &F) {
         continue;
       const Function *Callee = Call->getCalledFunction();
       if (!Callee || !Callee->isDeclaration() || Callee->isIntrinsic() ||
-          Callee->isVarArg() || !isMathName(Callee->getName()))
+          Rules.isRegistered(*Callee))
         continue;
-      bool Floats = false, Pointers = false, Others = false;
-      auto Count = [&](Type *T) {
-        if (T->isFloatingPointTy())
-          Floats = true;
-        else if (T->isPointerTy())
-          Pointers = true;
-        else if (!T->isIntegerTy() && !T->isVoidTy())
-          Others = true;
-      };
-      Count(Callee->getReturnType());
-      for (Type *T : Callee->getFunctionType()->params())
-        Count(T);
-      if (!Floats || Others)
+      const ScalarRule *Rule = scalarRuleFor(*Callee);
+      const MultiRule *Several = multiRuleFor(*Callee);
+      bool Integer = isInteger(Callee->getName());
+      // lgamma writes signgam.
+      if ((!Rule && !Several && !Integer) || (Rule && Rule->Name == "lgamma"))
         continue;
       Changed = true;
-      if (replaceByIntrinsic(*Call))
+      if (Several ? returnAllResults(*Call, *Several)
+                  : replaceByIntrinsic(*Call))
         continue;
       Call->setMetadata(LLVMContext::MD_tbaa, nullptr);
-      Call->setMemoryEffects(Pointers
+      Call->setMemoryEffects(Several
                                  ? MemoryEffects::argMemOnly(ModRefInfo::Mod)
                                  : MemoryEffects::none());
       Call->setDoesNotThrow();

@@ -145,6 +145,7 @@ Function *WorkingCopies::copyOf(Function &Original) {
   Function *&Copy = CopyOf[&Original];
   if (!Copy) {
     Copy = copyFunction(Original);
+    purifyMathCalls(*Copy, Rules);
     Originals[Copy] = &Original;
     Made.push_back(Copy);
   }
@@ -235,7 +236,7 @@ void WorkingCopies::prepare(Function &Copy) {
     if (Round != 0 && !Inlined)
       break;
     Pipes.simplify(Copy);
-    if (purifyMathCalls(Copy))
+    if (purifyMathCalls(Copy, Rules))
       Pipes.invalidate(Copy);
     if (redirectCalls(Copy, /*Now=*/true))
       Pipes.invalidate(Copy);

@@ -48,6 +48,7 @@ private:
   // Transposes (Transpose.cpp).
   llvm::Error transpose(const llvm::Instruction &I);
   void transposeScalar(const llvm::Instruction &I, const ScalarRule &Rule);
+  void transposeMulti(const llvm::CallBase &I, const MultiRule &Rule);
   bool mayBeSpeculated(const llvm::Instruction &I,
                        const PartialNeeds &Needs) const;
   void transposeSelect(const llvm::SelectInst &I);

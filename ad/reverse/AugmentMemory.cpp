@@ -265,6 +265,7 @@ Error AugmentEmitter::visitCall(CallBase &I) {
       visitAllocate(I, *Site);
       return Error::success();
     case CallClass::Scalar:
+    case CallClass::Multi:
       placeAfter(I);
       return Error::success();
     case CallClass::Transfer:

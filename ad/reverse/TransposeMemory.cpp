@@ -292,6 +292,9 @@ Error AdjointEmitter::transposeCall(const CallBase &I) {
   case CallClass::Scalar:
     transposeScalar(I, *C.Rule);
     return Error::success();
+  case CallClass::Multi:
+    transposeMulti(I, *C.Several);
+    return Error::success();
   case CallClass::Allocate: {
     // Its shadows; the memory itself was given back, or not, by the primal.
     Value *Size;

@@ -4,6 +4,12 @@
 
 using namespace adjoin;
 
+bool RuleBook::isRegistered(const llvm::Function &F) const {
+  return Custom.contains(&F) || FunctionLike.contains(&F) ||
+         Allocators.contains(&F) || Deallocators.contains(&F) ||
+         Inactive.contains(&F);
+}
+
 bool RuleBook::hasRule(const llvm::Function &F) const {
   // The runtime's functions have rules of the emitters.
   if (F.getName().starts_with("adjoin_rt_"))

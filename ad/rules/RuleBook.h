@@ -37,6 +37,8 @@ public:
   llvm::DenseSet<const llvm::Function *> NoFree;
   llvm::DenseSet<const llvm::GlobalVariable *> InactiveGlobals;
 
+  /// The user registered what \p F is.
+  bool isRegistered(const llvm::Function &F) const;
   /// True when calls of \p F must survive inlining of working copies because a
   /// registration or a built-in rule says what its derivative is.
   bool hasRule(const llvm::Function &F) const;
