@@ -16,7 +16,7 @@ public:
          const KindAnalysis &Kinds)
       : Marker(Marker), Target(Target), Copy(Copy), Kinds(Kinds),
         A(std::make_unique<Asked>(Target.getDataLayout())) {}
-  Expected<std::unique_ptr<Asked>> run(bool StrongZero);
+  Expected<std::unique_ptr<Asked>> run(ParsedMarker Parsed, bool StrongZero);
 
 private:
   Error fail(const Twine &Text) {
@@ -164,11 +164,9 @@ Error Reader::results() {
   return Misfit.empty() ? Error::success() : fail(Misfit);
 }
 
-Expected<std::unique_ptr<Asked>> Reader::run(bool StrongZero) {
-  Expected<ParsedMarker> Parsed = parse(Marker);
-  if (!Parsed)
-    return Parsed.takeError();
-  A->Parsed = std::move(*Parsed);
+Expected<std::unique_ptr<Asked>> Reader::run(ParsedMarker Parsed,
+                                             bool StrongZero) {
+  A->Parsed = std::move(Parsed);
   Request &R = A->R;
   R.Primal = &Target;
   R.M = A->Parsed.Forward ? Mode::Forward : Mode::Reverse;
@@ -198,9 +196,8 @@ Expected<std::unique_ptr<Asked>> Reader::run(bool StrongZero) {
   return std::move(A);
 }
 
-Expected<std::unique_ptr<Asked>> adjoin::ask(const ResolvedMarker &Marker,
-                                             Function &Target, Function &Copy,
-                                             const KindAnalysis &Kinds,
-                                             bool StrongZero) {
-  return Reader(Marker, Target, Copy, Kinds).run(StrongZero);
+Expected<std::unique_ptr<Asked>>
+adjoin::ask(const ResolvedMarker &Marker, ParsedMarker Parsed, Function &Target,
+            Function &Copy, const KindAnalysis &Kinds, bool StrongZero) {
+  return Reader(Marker, Target, Copy, Kinds).run(std::move(Parsed), StrongZero);
 }

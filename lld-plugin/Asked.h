@@ -27,10 +27,11 @@ struct Asked {
   bool DeclaredInMemory = false;
 };
 
-/// Reads \p Marker, whose function is \p Target with the frozen copy \p Copy.
+/// What \p Marker asks for. Its function is \p Target (which may stand for the
+/// one that the user named), with the frozen copy \p Copy.
 llvm::Expected<std::unique_ptr<Asked>>
-ask(const ResolvedMarker &Marker, llvm::Function &Target, llvm::Function &Copy,
-    const KindAnalysis &Kinds, bool StrongZero);
+ask(const ResolvedMarker &Marker, ParsedMarker Parsed, llvm::Function &Target,
+    llvm::Function &Copy, const KindAnalysis &Kinds, bool StrongZero);
 
 /// Writes the body of a request: a function that takes the values of the marker
 /// call (\p Passed, numbers of its arguments) and returns what it declares.

@@ -2,6 +2,7 @@
 // how a marker call becomes a call of a body.
 #include "Lowering.h"
 #include "Places.h"
+#include "ad/prepare/CopyFunction.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Verifier.h"
@@ -38,6 +39,7 @@ static std::string keyOf(const ResolvedMarker &Marker) {
     OS << *Call.getArgOperand(Item.Operand)->getType() << ' ' << Item.TagText;
     if (Item.Number)
       OS << Item.Number->getValue();
+    OS << static_cast<const void *>(Item.Address);
     OS << ',';
   }
   for (unsigned I = 0; I != Call.arg_size(); ++I)
@@ -47,11 +49,46 @@ static std::string keyOf(const ResolvedMarker &Marker) {
   return Key;
 }
 
-Expected<Function *> Lowering::differentiable(const ResolvedMarker &Marker) {
+/// A clone of the marker's function that knows the functions among its constant
+/// arguments (a member pointer, a comparison that a sort is given), so that
+/// their calls are direct. Null when there are none.
+Function *Lowering::bindFunctions(const ResolvedMarker &Marker,
+                                  const ParsedMarker &Parsed) {
+  Function &F = *Marker.Target;
+  SmallVector<std::pair<unsigned, Function *>, 2> Bound;
+  unsigned Param = 0;
+  for (const ParsedArgument &P : Parsed.Arguments) {
+    if (structReturn(F) == Param)
+      ++Param;
+    for (const MarkerItem &Item : Marker.Items)
+      if (Item.Operand == P.Value && Item.Address &&
+          P.A == ParsedArgument::Const)
+        Bound.push_back({Param, Item.Address});
+    ++Param;
+  }
+  if (Bound.empty())
+    return nullptr;
+  Function *Clone = copyFunction(F);
+  Clone->setName(F.getName() + ".adjoin.bound");
+  for (auto [Number, Address] : Bound) {
+    Argument *A = Clone->getArg(Number);
+    A->replaceAllUsesWith(
+        A->getType()->isPointerTy()
+            ? ConstantExpr::getPointerCast(Address, A->getType())
+            : ConstantExpr::getPtrToInt(Address, A->getType()));
+  }
+  Made.push_back(Clone);
+  return Clone;
+}
+
+Expected<Function *> Lowering::differentiable(const ResolvedMarker &Marker,
+                                              const ParsedMarker &Parsed) {
   Function &F = *Marker.Target;
   if (!D.rules().hasRule(F)) {
-    if (!F.isDeclaration())
-      return &F;
+    if (!F.isDeclaration()) {
+      Function *Clone = bindFunctions(Marker, Parsed);
+      return Clone ? Clone : &F;
+    }
     Error E = make_error<Diagnostic>(Marker.Where,
                                      "cannot differentiate " + quotedName(F) +
                                          ": it has no IR in this link");
@@ -60,15 +97,11 @@ Expected<Function *> Lowering::differentiable(const ResolvedMarker &Marker) {
                     "rule with ADJOIN_GRADIENT or ADJOIN_DERIVATIVE");
   }
   // The rule is for calls: a function that calls it is differentiated.
-  for (Function *Known : Thunks)
-    if (cast<CallInst>(Known->getEntryBlock().front()).getCalledFunction() ==
-        &F)
-      return Known;
-  if (F.isVarArg())
-    return &F;
-  Function *Thunk =
-      Function::Create(F.getFunctionType(), GlobalValue::InternalLinkage,
-                       F.getName() + ".adjoin.call", M);
+  Function *&Thunk = Thunks[&F];
+  if (Thunk)
+    return Thunk;
+  Thunk = Function::Create(F.getFunctionType(), GlobalValue::InternalLinkage,
+                           F.getName() + ".adjoin.call", M);
   AttributeList Attributes = F.getAttributes();
   Thunk->setAttributes(Attributes.removeFnAttributes(M.getContext()));
   if (F.doesNotThrow())
@@ -84,7 +117,7 @@ Expected<Function *> Lowering::differentiable(const ResolvedMarker &Marker) {
     B.CreateRetVoid();
   else
     B.CreateRet(Call);
-  Thunks.push_back(Thunk);
+  Made.push_back(Thunk);
   return Thunk;
 }
 
@@ -93,16 +126,17 @@ Expected<Function *> Lowering::bodyFor(const ResolvedMarker &Marker) {
   if (Known)
     return Known;
   // The grammar first: its mistakes are the clearest.
-  if (Expected<ParsedMarker> Parsed = parse(Marker); !Parsed)
+  Expected<ParsedMarker> Parsed = parse(Marker);
+  if (!Parsed)
     return Parsed.takeError();
-  Expected<Function *> Target = differentiable(Marker);
+  Expected<Function *> Target = differentiable(Marker, *Parsed);
   if (!Target)
     return Target.takeError();
   Expected<Function *> Copy = D.copyOf(**Target);
   if (!Copy)
     return Copy.takeError();
-  Expected<std::unique_ptr<Asked>> A =
-      ask(Marker, **Target, **Copy, D.kinds(), O.StrongZero);
+  Expected<std::unique_ptr<Asked>> A = ask(Marker, std::move(*Parsed), **Target,
+                                           **Copy, D.kinds(), O.StrongZero);
   if (!A)
     return A.takeError();
   SmallVector<unsigned, 16> Passed = passedOperands(Marker);
@@ -266,10 +300,10 @@ void Lowering::run(ArrayRef<ResolvedMarker> All) {
 }
 
 void Lowering::finish() {
-  for (Function *Thunk : Thunks)
-    if (Thunk->use_empty()) {
-      D.pipelines().analyses().clear(*Thunk, Thunk->getName());
-      Thunk->eraseFromParent();
+  for (Function *F : Made)
+    if (F->use_empty()) {
+      D.pipelines().analyses().clear(*F, F->getName());
+      F->eraseFromParent();
     }
-  Thunks.clear();
+  Made.clear();
 }

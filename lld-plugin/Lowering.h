@@ -24,7 +24,10 @@ private:
   void lower(unsigned Index);
   void lowerInner(llvm::Function &Target);
   llvm::Expected<llvm::Function *> bodyFor(const ResolvedMarker &Marker);
-  llvm::Expected<llvm::Function *> differentiable(const ResolvedMarker &Marker);
+  llvm::Function *bindFunctions(const ResolvedMarker &Marker,
+                                const ParsedMarker &Parsed);
+  llvm::Expected<llvm::Function *> differentiable(const ResolvedMarker &Marker,
+                                                  const ParsedMarker &Parsed);
   void replace(const ResolvedMarker &Marker, llvm::Function &Body);
   /// Optimises the bodies made since the last time.
   void flush();
@@ -41,7 +44,9 @@ private:
   llvm::SmallVector<bool, 0> Begun;
   llvm::StringMap<llvm::Function *> Bodies;
   llvm::DenseSet<const llvm::Function *> Visited; ///< by lowerInner
-  llvm::SmallVector<llvm::Function *, 0> Thunks, Pending;
+  /// Callers of functions that have a rule.
+  llvm::DenseMap<llvm::Function *, llvm::Function *> Thunks;
+  llvm::SmallVector<llvm::Function *, 0> Made, Pending;
 };
 
 } // namespace adjoin

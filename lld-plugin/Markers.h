@@ -17,6 +17,8 @@ struct MarkerItem {
   std::optional<TagName> IsTag; ///< it is a tag, else a value
   std::string TagText;          ///< the tag as it was written
   const llvm::ConstantInt *Number = nullptr; ///< a value known at link time
+  /// The value is the address of this function, as a pointer or as an integer.
+  llvm::Function *Address = nullptr;
 };
 
 /// A marker call whose function and tags are known.
@@ -36,7 +38,8 @@ struct ResolvedMarker {
            std::equal(Items.begin(), Items.end(), O.Items.begin(),
                       O.Items.end(),
                       [](const MarkerItem &L, const MarkerItem &R) {
-                        return L.TagText == R.TagText && L.Number == R.Number;
+                        return L.TagText == R.TagText && L.Number == R.Number &&
+                               L.Address == R.Address;
                       });
   }
 };

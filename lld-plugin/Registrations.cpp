@@ -3,6 +3,7 @@
 #include "Conversions.h"
 #include "Names.h"
 #include "ad/rules/ScalarRules.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -257,8 +258,8 @@ bool Registrations::readInto(GlobalVariable &G, const SourcePlace &Where) {
   case RegistrationKind::Anchor:
     return true;
   case RegistrationKind::Unknown:
-    return T.fail("unknown registration '" + G.getName().split('@').first +
-                  "'");
+    return T.fail("unknown registration '" +
+                  G.getName().ltrim('\1').split('@').first + "'");
   }
   llvm_unreachable("a kind of registration");
 }
@@ -274,29 +275,30 @@ void Registrations::readOne(GlobalVariable &G) {
   readInto(G, Where);
 }
 
-void Registrations::remove(GlobalVariable &G) {
-  if (!G.use_empty())
-    G.replaceAllUsesWith(Constant::getNullValue(G.getType()));
-  G.eraseFromParent();
-}
-
 RuleBook Registrations::read() {
   SmallVector<GlobalVariable *, 16> Tables;
-  SmallPtrSet<Constant *, 16> Names;
+  SmallSetVector<GlobalValue *, 16> Gone;
   for (GlobalVariable &G : M.globals())
     if (registrationNamed(G.getName())) {
       Tables.push_back(&G);
-      Names.insert(&G);
+      Gone.insert(&G);
     }
   if (Tables.empty())
     return Rules;
   for (GlobalVariable *G : Tables)
     readOne(*G);
+  // clang gives a static of extern "C" its C name as an alias.
+  for (GlobalAlias &A : M.aliases())
+    if (auto *G = A.getAliaseeObject(); G && Gone.contains(G))
+      Gone.insert(&A);
   removeFromUsedLists(M, [&](Constant *C) {
-    return Names.contains(cast<Constant>(C->stripPointerCasts()));
+    auto *G = dyn_cast<GlobalValue>(C->stripPointerCasts());
+    return G && Gone.contains(G);
   });
-  for (GlobalVariable *G : Tables)
-    remove(*G);
+  for (GlobalValue *G : reverse(Gone)) {
+    G->replaceAllUsesWith(Constant::getNullValue(G->getType()));
+    G->eraseFromParent();
+  }
   return Rules;
 }
 

@@ -18,10 +18,8 @@ public:
   void warnOfUnused();
 
 private:
-  struct Entry;
   void readOne(llvm::GlobalVariable &G);
   bool readInto(llvm::GlobalVariable &G, const SourcePlace &Where);
-  void remove(llvm::GlobalVariable &G);
 
   llvm::Module &M;
   Report &Out;

@@ -241,6 +241,8 @@ MarkerResolver::evaluate(CallBase &Original, CallBase &InCopy, MarkerName Name,
       continue;
     }
     Item.Number = dyn_cast<ConstantInt>(V);
+    if (isa<Constant>(V))
+      Item.Address = dyn_cast<Function>(withoutCasts(V));
     std::string Which = "argument " + std::to_string(I - At + 1);
     if (WantsNumber && !Item.Number)
       return Defer(V, Slice::of(V),
