@@ -196,5 +196,11 @@ bool adjoin::lowerTape(Function &F, const TapeCalls &Calls) {
   bool Changed = false;
   for (Value *Context : Contexts)
     Changed |= Tape(F, Context, Calls).lower();
-  return Changed;
+  if (!Changed)
+    return false;
+  // "tail" promises that the callee does not touch the caller's stack.
+  for (Instruction &I : instructions(F))
+    if (auto *Call = dyn_cast<CallInst>(&I); Call && !Call->isMustTailCall())
+      Call->setTailCallKind(CallInst::TCK_None);
+  return true;
 }

@@ -45,6 +45,8 @@ static std::string lowered(StringRef Body) {
     if (auto *Call = dyn_cast<CallBase>(&I)) {
       Pushes += Call->getCalledFunction() == Calls.Push;
       Pops += Call->getCalledFunction() == Calls.Pop;
+      if (auto *Plain = dyn_cast<CallInst>(Call))
+        EXPECT_FALSE(Changed && Plain->isTailCall());
     }
     Objects += isa<AllocaInst>(I) && I.getName().starts_with("record");
   }
@@ -218,6 +220,20 @@ TEST(TapeLowering, UnwindingFreesWhateverIsOpen) {
       %e = landingpad { ptr, i32 } cleanup
       call void @adjoin_rt_finish(ptr %c)
       resume { ptr, i32 } %e
+    })"),
+            "0 0 1");
+}
+
+TEST(TapeLowering, CallsThatSeeAStackObjectAreNoTailCalls) {
+  EXPECT_EQ(lowered(R"(
+    define void @f() {
+      %c = alloca [64 x i8]
+      call void @adjoin_rt_init(ptr %c, i64 1)
+      %v = tail call ptr @adjoin_rt_push(ptr %c, i64 8)
+      tail call void @use(ptr %v)
+      %w = tail call ptr @adjoin_rt_pop(ptr %c, i64 8)
+      call void @adjoin_rt_finish(ptr %c)
+      ret void
     })"),
             "0 0 1");
 }
