@@ -130,6 +130,33 @@ ActivityAnalysis::Flow ActivityAnalysis::loaded(const Value *Ptr,
   return Flow::Maybe;
 }
 
+/// Integer arithmetic of a kind that no float and no pointer to floats is
+/// changed by: reference counts and lock words, whatever else is in the memory
+/// around them.
+static bool isCounter(const AtomicRMWInst &I) {
+  if (I.isFloatingPointOperation() || !I.getType()->isIntegerTy())
+    return false;
+  switch (I.getOperation()) {
+  case AtomicRMWInst::Add:
+  case AtomicRMWInst::Sub:
+    break;
+  case AtomicRMWInst::Max:
+  case AtomicRMWInst::Min:
+  case AtomicRMWInst::UMax:
+  case AtomicRMWInst::UMin:
+  case AtomicRMWInst::UIncWrap:
+  case AtomicRMWInst::UDecWrap:
+    return true;
+  default:
+    return false; // moves, and operations that may change a sign bit
+  }
+  if (I.getType()->getIntegerBitWidth() < 64)
+    return true;
+  // A pointer moves by whole elements.
+  auto *Step = dyn_cast<ConstantInt>(I.getValOperand());
+  return Step && Step->getValue()[0];
+}
+
 ActivityAnalysis::Flow ActivityAnalysis::transfer(const Instruction &I) const {
   if (auto *Call = dyn_cast<CallBase>(&I))
     return transferCall(*Call);
@@ -147,6 +174,8 @@ ActivityAnalysis::Flow ActivityAnalysis::transfer(const Instruction &I) const {
   case Instruction::Load:
     return loaded(I.getOperand(0), &I);
   case Instruction::AtomicRMW:
+    if (isCounter(cast<AtomicRMWInst>(I)))
+      return Flow::Const;
     return loaded(I.getOperand(0), &I);
   case Instruction::AtomicCmpXchg:
     return Flow::Const;

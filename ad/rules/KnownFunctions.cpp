@@ -151,6 +151,10 @@ constexpr StringLiteral InactiveFunctions[] = {
     "_ZSt18uncaught_exceptionv _ZSt19uncaught_exceptionsv "
     "_ZNSt9exceptionD2Ev _ZNSt9exceptionD1Ev _ZNSt8bad_castD1Ev "
     "_ZNKSt9exception4whatEv _ZSt15get_new_handlerv",
+    // Hash tables: numbers of buckets.
+    "_ZSt11_Hash_bytesPKvmm _ZSt15_Fnv_hash_bytesPKvmm "
+    "_ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm "
+    "_ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm",
     // Rust.
     "__rust_no_alloc_shim_is_unstable __rust_no_alloc_shim_is_unstable_v2 "
     "rust_eh_personality __gxx_personality_v0 __gcc_personality_v0",
@@ -182,6 +186,15 @@ constexpr StringLiteral InactivePrefixes[] = {
     "_ZNSt15basic_streambufI", "_ZNSt12__basic_file",
     "_ZNSt3__113basic_ostreamI", "_ZNSt3__18ios_base", "_ZNKSt3__18ios_base",
     "_ZNSt3__16locale", "_ZNKSt3__16locale",
+    // The allocator of characters is empty; strings that are only read.
+    "_ZNSaIcE", "_ZNKSt7__cxx1112basic_string",
+    // Exception objects: memory without a shadow.
+    "_ZNSt13runtime_error", "_ZNKSt13runtime_error", "_ZNSt11logic_error",
+    "_ZNKSt11logic_error", "_ZNSt12domain_error", "_ZNSt16invalid_argument",
+    "_ZNSt12length_error", "_ZNSt12out_of_range", "_ZNSt11range_error",
+    "_ZNSt14overflow_error", "_ZNSt15underflow_error", "_ZNSt9bad_alloc",
+    "_ZNKSt9bad_alloc", "_ZNSt8bad_cast", "_ZNKSt8bad_cast",
+    "_ZNSt10bad_typeid", "_ZNKSt10bad_typeid", "_ZNSt9exceptionD",
     // Clocks.
     "_ZNSt6chrono3_V212system_clock3nowEv",
     "_ZNSt6chrono3_V212steady_clock3nowEv", "_ZNSt3__16chrono12system_clock",

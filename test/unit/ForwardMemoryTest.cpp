@@ -598,3 +598,26 @@ TEST(ForwardMemory, AtomicCounterCarriesNothing) {
                         .active(1.5)),
             "");
 }
+
+TEST(ForwardMemory, ReferenceCountBesideFloats) {
+  // A variable index lets the analysis see floats wherever the counts are.
+  EXPECT_EQ(forward(memory(R"(
+    define double @f(ptr %p, i64 %i, ptr %q) {
+      %a = atomicrmw add ptr %p, i32 1 acq_rel
+      %c = getelementptr i8, ptr %p, i64 8
+      %b = atomicrmw sub ptr %c, i64 1 release
+      %d = getelementptr double, ptr %p, i64 %i
+      %v = load double, ptr %d
+      %k = sitofp i32 %a to double
+      %l = sitofp i64 %b to double
+      %m = fmul double %v, %k
+      %n = fmul double %m, %l
+      %r = fmul double %n, %v
+      store ptr %p, ptr %q
+      ret double %r
+    })")
+                        .record({i32(3), pad(4), i64(2), f64(1.5)})
+                        .integer(2)
+                        .constRecord({null()})),
+            "");
+}
