@@ -84,6 +84,7 @@ void ForwardEmitter::cloneBody() {
   Target.setVisibility(GlobalValue::DefaultVisibility);
   Target.setComdat(nullptr);
   Target.setSection("");
+  Target.setCallingConv(CallingConv::C); // calls were made before the clone
   Target.setAttributes(AttributeList());
   copyDerivedAttributes(Copy, Target);
   for (auto [From, To] : Primals)

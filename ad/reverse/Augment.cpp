@@ -35,6 +35,7 @@ void AugmentEmitter::cloneBody() {
   Target.setVisibility(GlobalValue::DefaultVisibility);
   Target.setComdat(nullptr);
   Target.setSection("");
+  Target.setCallingConv(CallingConv::C); // calls were made before the clone
   Target.setAttributes(AttributeList());
   copyDerivedAttributes(Copy, Target);
 
