@@ -299,6 +299,11 @@ RuleBook Registrations::read() {
     G->replaceAllUsesWith(Constant::getNullValue(G->getType()));
     G->eraseFromParent();
   }
+  // The tables' contents still count as uses of what they name.
+  for (Function &F : M)
+    F.removeDeadConstantUsers();
+  for (GlobalVariable &G : M.globals())
+    G.removeDeadConstantUsers();
   return Rules;
 }
 

@@ -1,0 +1,1 @@
+double missing(double x) { return x; }
