@@ -8,7 +8,7 @@ using namespace adjoin;
 bool Request::operator==(const Request &O) const {
   return Primal == O.Primal && M == O.M && Width == O.Width && Args == O.Args &&
          ReturnActive == O.ReturnActive && StrongZero == O.StrongZero &&
-         Sparse == O.Sparse;
+         Sparse == O.Sparse && Adjacent == O.Adjacent;
 }
 
 Type *adjoin::shadowType(Type *T, unsigned Width) {

@@ -44,6 +44,9 @@ struct Request {
   /// Active data may be stored in memory without a shadow (in this request's
   /// call tree): accesses of such memory look into the call's sparse shadow.
   bool Sparse = false;
+  /// Reverse: the reverse sweep follows the augmented primal at once, so memory
+  /// that the function itself does not write still holds what it held.
+  bool Adjacent = false;
 
   bool operator==(const Request &O) const;
 };

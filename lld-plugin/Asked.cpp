@@ -172,6 +172,8 @@ Expected<std::unique_ptr<Asked>> Reader::run(ParsedMarker Parsed,
   R.M = A->Parsed.Forward ? Mode::Forward : Mode::Reverse;
   R.Width = A->Parsed.Width;
   R.StrongZero = StrongZero;
+  // The reverse sweep of autodiff follows the augmented primal at once.
+  R.Adjacent = R.M == Mode::Reverse;
   R.Args.assign(Target.arg_size(), ShadowState::Const);
   A->Sret = structReturn(Target);
   A->Value =

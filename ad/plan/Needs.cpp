@@ -38,6 +38,9 @@ Type *adjoin::typeOf(const ReverseSubject &S, const Need &N) {
     return N.V->getType();
   case Need::Shadow:
     return shadowType(N.V->getType(), S.W);
+  case Need::Edge:
+    return IntegerType::get(
+        C, S.predecessors(cast<BasicBlock>(N.V)).size() <= 256 ? 8 : 32);
   case Need::Extra:
     if (auto *Store = dyn_cast<StoreInst>(N.V))
       return shadowType(Store->getValueOperand()->getType(), S.W);

@@ -12,6 +12,7 @@ struct Need {
     Primal, ///< the value itself
     Shadow, ///< its shadow pointers, null where constant
     Extra,  ///< what aug makes for the instruction V beside its results
+    Edge,   ///< the number of the edge by which the block V was entered
   };
   const llvm::Value *V = nullptr;
   Kind K = Primal;
@@ -46,7 +47,7 @@ template <> struct DenseMapInfo<adjoin::Need> {
     return {Ptr::getTombstoneKey(), adjoin::Need::Primal};
   }
   static unsigned getHashValue(const adjoin::Need &N) {
-    return Ptr::getHashValue(N.V) * 3 + N.K;
+    return Ptr::getHashValue(N.V) * 4 + N.K;
   }
   static bool isEqual(const adjoin::Need &A, const adjoin::Need &B) {
     return A == B;

@@ -53,6 +53,8 @@ Value *AdjointEmitter::need(const Need &N) {
   if (isa<Argument>(N.V))
     return Parameters.lookup(N);
   Value *V = Recorded.lookup(N);
+  if (!V)
+    V = Framed.lookup(N);
   assert(V && "the reverse sweep needs a value outside the plan");
   return V;
 }
@@ -144,28 +146,6 @@ Value *AdjointEmitter::eachLane(Value *Adjoint, Type *From, Type *To,
                   [&](ArrayRef<Value *> Lane) { return F(Lane[0]); });
 }
 
-void AdjointEmitter::popRecord(const BasicBlock &BB) {
-  const BlockPlan &Block = P.block(&BB);
-  Recorded.clear();
-  RecordedEdge = nullptr;
-  if (!Block.Record)
-    return;
-  const StructLayout *Layout = DL.getStructLayout(Block.Record);
-  Value *Record =
-      B.CreateCall(D.runtime("adjoin_rt_pop"),
-                   {context(), B.getInt64(Layout->getSizeInBytes())}, "record");
-  auto Read = [&](unsigned Field, const Twine &Name) {
-    return B.CreateAlignedLoad(
-        Block.Record->getElementType(Field),
-        B.CreateStructGEP(Block.Record, Record, Field),
-        commonAlignment(Align(16), Layout->getElementOffset(Field)), Name);
-  };
-  for (auto [Index, Kept] : enumerate(Block.Slots))
-    Recorded[Kept.N] = Read(Index, Kept.N.V->getName());
-  if (Block.keepsEdge())
-    RecordedEdge = Read(Block.EdgeField, "edge");
-}
-
 void AdjointEmitter::leave(const BasicBlock &BB) {
   // All phis take their values at once: so do their adjoints.
   SmallVector<std::pair<const PHINode *, Value *>, 4> Adjoints;
@@ -178,6 +158,7 @@ void AdjointEmitter::leave(const BasicBlock &BB) {
       if (S.hasAdjoint(In))
         give(In, convert(Adjoint, formType(Phi), formType(In)));
     }
+    enterLoops(*Pred, BB);
     B.CreateBr(Blocks[Pred]);
   };
   const BlockPlan &Block = P.block(&BB);
@@ -185,10 +166,27 @@ void AdjointEmitter::leave(const BasicBlock &BB) {
     finish();
     return;
   }
-  if (!Block.keepsEdge()) {
+  if (Block.Predecessors.size() == 1) {
     HandTo(Block.Predecessors[0]);
     return;
   }
+  if (!Block.NeedsEdge) {
+    // The counter tells the first iteration from the others.
+    const CountedLoop &C = *P.loops().headedBy(&BB);
+    Value *Count = B.CreateLoad(B.getInt64Ty(), counter(C));
+    BasicBlock *First =
+        BasicBlock::Create(B.getContext(), BB.getName() + ".first", &Target);
+    BasicBlock *Next =
+        BasicBlock::Create(B.getContext(), BB.getName() + ".next", &Target);
+    B.CreateCondBr(B.CreateICmpEQ(Count, B.getInt64(0)), First, Next);
+    B.SetInsertPoint(Next);
+    B.CreateStore(B.CreateNUWSub(Count, B.getInt64(1)), counter(C));
+    HandTo(C.latch());
+    B.SetInsertPoint(First);
+    HandTo(C.preheader());
+    return;
+  }
+  Value *RecordedEdge = need({&BB, Need::Edge});
   auto *Switch =
       B.CreateSwitch(RecordedEdge, nullptr, Block.Predecessors.size() - 1);
   for (auto [Index, Pred] : enumerate(Block.Predecessors)) {
@@ -228,6 +226,8 @@ void AdjointEmitter::finish() {
 Error AdjointEmitter::reverseBlock(const BasicBlock &BB) {
   B.SetInsertPoint(Blocks[&BB]);
   popRecord(BB);
+  for (const Need &N : P.block(&BB).Uses)
+    materialise(N);
   Error Failure = Error::success();
   for (const Instruction &I : reverse(BB)) {
     if (isa<PHINode>(I))
@@ -259,6 +259,7 @@ Error AdjointEmitter::run() {
     if (S.isReversed(BB))
       Blocks[BB] =
           BasicBlock::Create(B.getContext(), BB->getName() + ".rev", &Target);
+  popFrame();
   B.CreateBr(Blocks[Exit]);
   Error Failure = Error::success();
   for (BasicBlock *BB : reverse(S.blocks()))

@@ -18,14 +18,28 @@ private:
   // Driver (Adjoint.cpp).
   void enterArguments();
   llvm::Error reverseBlock(const llvm::BasicBlock &BB);
-  void popRecord(const llvm::BasicBlock &BB);
   /// Hands the adjoints of the phis of \p BB on and leaves for the reversed
   /// predecessors.
   void leave(const llvm::BasicBlock &BB);
   void finish();
   llvm::Value *context() const { return Target.getArg(Target.arg_size() - 1); }
 
-  // Values of the primal sweep.
+  // Values of the primal sweep (Materialise.cpp).
+  void popFrame();
+  /// Pops what aug pushed at the end of \p BB: its arrays, its record.
+  void popRecord(const llvm::BasicBlock &BB);
+  /// Makes the value of \p N by its source in the plan; it holds in the
+  /// reversed block that is being written.
+  llvm::Value *materialise(const Need &N);
+  llvm::Value *recompute(const Need &N);
+  llvm::Value *write(const llvm::SCEV *E);
+  llvm::AllocaInst *counter(const CountedLoop &C);
+  llvm::Value *gridIndex(const CountedLoop &C);
+  llvm::Value *gridSize(const CountedLoop &C);
+  /// \p C's trip count less one, as a 64-bit integer.
+  llvm::Value *last(const CountedLoop &C);
+  /// Sets the counters of the loops that \p From is in and \p To is not.
+  void enterLoops(const llvm::BasicBlock &From, const llvm::BasicBlock &To);
   llvm::Value *need(const Need &N);
   llvm::Value *primal(const llvm::Value *V) { return need({V, Need::Primal}); }
   /// Lane \p K of the shadow pointer; null, at run time, where constant, and a
@@ -86,9 +100,12 @@ private:
   llvm::DenseMap<const llvm::Value *, llvm::AllocaInst *> Accumulators;
   /// Parameters: of every block.
   llvm::DenseMap<Need, llvm::Value *> Parameters;
-  /// Read from the current block's record.
+  /// Read from the frame: of every block.
+  llvm::DenseMap<Need, llvm::Value *> Framed;
+  llvm::SmallVector<llvm::Value *, 4> ArrayBases;
+  /// Of the current block: read from its record, or made by another source.
   llvm::DenseMap<Need, llvm::Value *> Recorded;
-  llvm::Value *RecordedEdge = nullptr;
+  llvm::DenseMap<const CountedLoop *, llvm::AllocaInst *> Counters;
   llvm::Value *Seed = nullptr;
 };
 

@@ -164,44 +164,6 @@ void AugmentEmitter::fillPhis() {
   }
 }
 
-void AugmentEmitter::pushRecord(const BasicBlock &BB) {
-  const BlockPlan &Block = P.block(&BB);
-  if (!Block.Record)
-    return;
-  const StructLayout *Layout = DL.getStructLayout(Block.Record);
-  Value *Record = push(B.getInt64(Layout->getSizeInBytes()), "record");
-  auto Keep = [&](Value *V, unsigned Field) {
-    B.CreateAlignedStore(
-        V, B.CreateStructGEP(Block.Record, Record, Field),
-        commonAlignment(Align(16), Layout->getElementOffset(Field)));
-  };
-  for (auto [Index, Kept] : enumerate(Block.Slots)) {
-    const Need &N = Kept.N;
-    Value *V = nullptr;
-    switch (N.K) {
-    case Need::Primal:
-      V = primal(N.V);
-      break;
-    case Need::Shadow:
-      V = forReverse(N.V);
-      break;
-    case Need::Extra:
-      V = Extras.lookup(N.V);
-      break;
-    }
-    assert(V && "the plan keeps a value that was not made");
-    Keep(V, Index);
-  }
-  if (Block.keepsEdge()) {
-    BasicBlock *Head = cast<BasicBlock>(primal(&BB));
-    PHINode *Edge =
-        PHINode::Create(Block.Record->getElementType(Block.EdgeField),
-                        Block.Predecessors.size(), "edge", Head->begin());
-    Edges[&BB] = Edge;
-    Keep(Edge, Block.EdgeField);
-  }
-}
-
 BasicBlock *AugmentEmitter::endOf(const BasicBlock *BB) const {
   const Instruction *End = BB->getTerminator();
   if (Instruction *New = Terminators.lookup(End))
@@ -244,6 +206,7 @@ void AugmentEmitter::abortWhereCaught() {
 void AugmentEmitter::visitReturn(ReturnInst &I) {
   placeBefore(I);
   pushRecord(*I.getParent());
+  pushFrame();
   if (!returnsShadow(S.R))
     return;
   Value *V = I.getReturnValue();
@@ -325,6 +288,7 @@ Error AugmentEmitter::run() {
     return Failure;
   fillPhis();
   numberEdges();
+  advanceCounters();
   abortWhereCaught();
   return Failure;
 }

@@ -21,8 +21,23 @@ private:
   llvm::Error visitBlock(llvm::BasicBlock &BB);
   llvm::Error visit(llvm::Instruction &I);
   void visitReturn(llvm::ReturnInst &I);
-  /// Pushes the record of \p BB at the builder's position.
+  // What is kept (AugmentKeep.cpp).
+  /// At the builder's position, the end of \p BB: pushes its record, stores
+  /// what it makes for the frame and for arrays, pushes the arrays that begin
+  /// here.
   void pushRecord(const llvm::BasicBlock &BB);
+  void pushFrame();
+  /// The value of a need where its defining block, or one that it dominates,
+  /// ends.
+  llvm::Value *kept(const Need &N);
+  llvm::AllocaInst *frameSlot(unsigned Field);
+  /// The number of the iteration of a counted loop, from zero (i64).
+  llvm::Value *counter(const CountedLoop &C);
+  /// The number of the current iteration among all of the grid, and how many
+  /// there are.
+  llvm::Value *gridIndex(const CountedLoop &C);
+  llvm::Value *gridSize(const CountedLoop &C);
+  void advanceCounters();
   void numberEdges();
   /// A catch that goes on is not reversed yet: aug aborts there.
   void abortWhereCaught();
@@ -69,6 +84,9 @@ private:
   llvm::DenseMap<const llvm::Value *, llvm::Value *> Extras;
   /// Where each numbered block stores its edge: the placeholder to replace.
   llvm::MapVector<const llvm::BasicBlock *, llvm::PHINode *> Edges;
+  llvm::MapVector<const CountedLoop *, llvm::PHINode *> Counters;
+  llvm::DenseMap<unsigned, llvm::AllocaInst *> FrameSlots; ///< by field
+  llvm::DenseMap<unsigned, llvm::Value *> ArrayBases;
   /// Replaced invokes.
   llvm::DenseMap<const llvm::Instruction *, llvm::Instruction *> Terminators;
   llvm::BasicBlock *endOf(const llvm::BasicBlock *BB) const;

@@ -24,7 +24,7 @@ Error Differentiator::emitReverse(const Request &R, const ReversePair &Pair) {
   }
   if (Error E = Subject.analyse())
     return E;
-  Plan P = Plan::keepAll(Subject);
+  Plan P(Subject);
   Error E = AugmentEmitter(Subject, P, *Pair.Aug).run();
   return joinErrors(std::move(E), AdjointEmitter(Subject, P, *Pair.Rev).run());
 }
