@@ -2,8 +2,8 @@
 // how everything that nobody uses goes away again.
 #include "ad/Differentiator.h"
 #include "ad/prepare/Inlining.h"
-#include "ad/prepare/VectorCalls.h"
 #include "ad/prepare/MathCalls.h"
+#include "ad/prepare/VectorCalls.h"
 #include "ad/reverse/TapeLowering.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
