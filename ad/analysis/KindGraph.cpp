@@ -744,7 +744,7 @@ void KindGraph::visit(CellId C, uint64_t Off, uint64_t N, Visitor F) const {
     uint64_t In = Off + At;
     CellId Leaf = leafAt(C, In);
     uint64_t Size = std::min<uint64_t>(Cells[Leaf].Size - In, N - At);
-    F(At, At + Size, unsigned(Cells[Leaf].Kinds | Cells[Leaf].Callers));
+    F(At, At + Size, told(Cells[Leaf].Kinds | Cells[Leaf].Callers));
     At += Size;
   }
 }
@@ -811,7 +811,7 @@ void KindGraph::visitRegion(
       uint64_t In = At;
       const Cell &Leaf = Cells[leafAt(E.Cell, In)];
       F(addWrapping(E.Offset, static_cast<int64_t>(At)), Leaf.Size,
-        unsigned(Leaf.Kinds | Leaf.Callers), resolve(Leaf.To));
+        told(Leaf.Kinds | Leaf.Callers), resolve(Leaf.To));
       At += Leaf.Size;
     }
 }

@@ -30,6 +30,10 @@ public:
   /// A region with more cells becomes an array with a stride of eight bytes.
   static constexpr size_t MaxEntries = 256;
 
+  /// Beside the kinds: bytes that were held in a floating-point type. That is
+  /// no kind, but where it is set Int alone is not to be believed.
+  static constexpr unsigned FloatTyped = 1U << 15;
+
   /// A place in a region.
   struct Handle {
     RegionId Region = None;
@@ -115,6 +119,12 @@ public:
   void visit(CellId C, uint64_t Off, uint64_t N, Visitor F) const;
   /// What the cell's own function and its callees, without its callers, say.
   KindSet ownKinds(CellId C) const;
+  /// What callers of the analysis are told.
+  static KindSet told(unsigned Bits) {
+    if (Bits == (KindSet::Int | FloatTyped))
+      return {};
+    return {Bits & ~FloatTyped};
+  }
   /// The place that the bytes point to, if there is one.
   Handle pointeeOrNone(CellId C) const;
   Handle resolve(Handle H) const;

@@ -57,6 +57,8 @@ void KindBuilder::seedInt(const Value *V) {
 
 void KindBuilder::visitLoadInst(LoadInst &I) {
   Handle H = pointee(I.getPointerOperand());
+  if (I.getType()->isFPOrFPVectorTy())
+    seed(&I, KindGraph::FloatTyped);
   if (CellId C = cell(&I); C != None)
     G.access(H, C, 0, G.size(C));
   else if (I.getType()->isIntOrIntVectorTy() && !I.getType()->isScalableTy())
@@ -75,6 +77,8 @@ void KindBuilder::visitStoreInst(StoreInst &I) {
       G.seed(H, sizeOf(T), KindSet::Int);
     return;
   }
+  if (T->isFPOrFPVectorTy())
+    G.seed(H, sizeOf(T), KindGraph::FloatTyped);
   if (CellId C = cell(V); C != None)
     G.access(H, C, 0, G.size(C));
   else if (T->isPtrOrPtrVectorTy())
@@ -703,6 +707,7 @@ bool KindBuilder::compareDeferred(size_t First) {
   bool Changed = false;
   for (size_t I = First; I != Compares.size(); ++I) {
     auto [A, B] = Compares[I];
+    // Never where a floating-point type was seen.
     KindSet KA = G.ownKinds(A);
     KindSet KB = G.ownKinds(B);
     if (KA == KB)

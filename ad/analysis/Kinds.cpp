@@ -1,6 +1,8 @@
 // Kind sets, and the queries of kind analysis.
 #include "ad/analysis/Kinds.h"
 #include "ad/analysis/KindBuilder.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -45,6 +47,8 @@ class KindAnalysis::Impl {
 public:
   explicit Impl(const Module &M) : B(M) {}
   KindBuilder B;
+  /// Answers of mayReachFloats, by region.
+  mutable DenseMap<KindGraph::RegionId, bool> Reaches;
 };
 
 KindAnalysis::KindAnalysis(const Module &M) : P(std::make_unique<Impl>(M)) {}
@@ -54,6 +58,7 @@ void KindAnalysis::add(
     ArrayRef<Function *> Copies,
     function_ref<const Function *(const Function &)> OriginalOf) {
   P->B.add(Copies, OriginalOf);
+  P->Reaches.clear();
 }
 
 static void append(KindRanges &Ranges, uint64_t Begin, uint64_t End,
@@ -130,6 +135,28 @@ bool KindAnalysis::onlyIntegers(const Value *Ptr) const {
         All &= K.only(KindSet::Int);
       });
   return Any && All;
+}
+
+bool KindAnalysis::mayReachFloats(const Value *Ptr) const {
+  const KindGraph &G = P->B.graph();
+  KindBuilder::Handle Start = P->B.place(Ptr);
+  if (!Start)
+    return true;
+  auto [It, New] = P->Reaches.try_emplace(Start.Region, false);
+  if (!New)
+    return It->second;
+  SmallVector<KindGraph::RegionId, 16> Work{Start.Region};
+  DenseSet<KindGraph::RegionId> Seen{Start.Region};
+  bool Found = false;
+  while (!Work.empty() && !Found)
+    G.visitRegion({Work.pop_back_val(), 0},
+                  [&](int64_t, uint64_t, KindSet K, KindBuilder::Handle To) {
+                    Found |= K.empty() || K.mayBeFloat();
+                    if (To && Seen.insert(To.Region).second)
+                      Work.push_back(To.Region);
+                  });
+  It->second = Found;
+  return Found;
 }
 
 void KindAnalysis::print(const Function &F, raw_ostream &OS) const {
