@@ -188,7 +188,8 @@ void ActivityAnalysis::called(Content &C, unsigned Number,
     return;
   case CallClass::Allocate:
     if (IsIt(Class.PointerArg))
-      C.Pointers = join(C.Pointers, Flow::Known, CB.getArgOperand(0)->getType());
+      C.Pointers =
+          join(C.Pointers, Flow::Known, CB.getArgOperand(0)->getType());
     return;
   case CallClass::Transfer:
     if (IsIt(Class.PointerArg))
@@ -320,8 +321,8 @@ ActivityAnalysis::Flow ActivityAnalysis::loaded(const Value *Ptr,
     if (!All.Unknown) {
       if (isPointer(Result))
         return std::max(All.Pointers, Flow::Const);
-      bool Active = All.Active ||
-                    (!isFloat(Result) && All.Pointers > Flow::Const);
+      bool Active =
+          All.Active || (!isFloat(Result) && All.Pointers > Flow::Const);
       return Active ? activeResult(Result) : Flow::Const;
     }
     return activeResult(Result);

@@ -49,9 +49,9 @@ private:
   /// What is stored in a local object.
   struct Content {
     bool Integers = false; ///< that is all it ever holds, whoever writes it
-    bool Inert = true;    ///< nothing active
-    bool Unknown = false; ///< others may store into it
-    bool Active = false;  ///< floats, or bits, with a derivative
+    bool Inert = true;     ///< nothing active
+    bool Unknown = false;  ///< others may store into it
+    bool Active = false;   ///< floats, or bits, with a derivative
     Flow Pointers = Flow::Unreached;
   };
 
@@ -80,7 +80,7 @@ private:
   llvm::DenseMap<const llvm::CallBase *, CallClass> Classes;
   std::unique_ptr<LocalObjects> Locals;
   llvm::DenseMap<const llvm::Instruction *, unsigned> NumberOf; ///< of objects
-  llvm::SmallVector<Content, 0> Contents; ///< by number
+  llvm::SmallVector<Content, 0> Contents;                       ///< by number
   llvm::SmallVector<const llvm::BasicBlock *, 0> Blocks;
   llvm::DenseMap<const llvm::Value *, Flow> States;
 };

@@ -354,6 +354,10 @@ void KindGraph::mergeNow(Handle A, Handle B) {
   Gone.Parent = A.Region;
   Gone.Delta = addWrapping(A.Offset, -B.Offset);
   int64_t Delta = Gone.Delta;
+  SmallVector<std::pair<int64_t, Handle>, 0> InCallers = std::move(Gone.Copies);
+  Gone.Copies.clear();
+  for (const auto &[At, To] : InCallers)
+    Regions[A.Region].Copies.emplace_back(addWrapping(At, Delta), To);
   if (Gone.Stride)
     foldRoot(A.Region, Gone.Stride);
   for (const Entry &E : Entries)
@@ -569,6 +573,7 @@ bool KindGraph::clone(ArrayRef<CellId> From, SmallVectorImpl<CellId> &To,
   for (RegionId R : LocalRegions) {
     RegionId New = makeRegion();
     NewRegions[R] = New;
+    Regions[R].Copies.emplace_back(0, Handle{New, 0});
     Regions[New].Stride = Regions[R].Stride;
     Regions[New].AllCalled = Regions[R].AllCalled;
   }
@@ -744,7 +749,7 @@ void KindGraph::visit(CellId C, uint64_t Off, uint64_t N, Visitor F) const {
     uint64_t In = Off + At;
     CellId Leaf = leafAt(C, In);
     uint64_t Size = std::min<uint64_t>(Cells[Leaf].Size - In, N - At);
-    F(At, At + Size, told(Cells[Leaf].Kinds | Cells[Leaf].Callers));
+    F(At, At + Size, Cells[Leaf].Kinds | Cells[Leaf].Callers);
     At += Size;
   }
 }
@@ -771,6 +776,25 @@ KindGraph::Handle KindGraph::pointeeOrNone(CellId C) const {
   return {};
 }
 
+void KindGraph::visitCopies(RegionId R, function_ref<void(Handle)> F) const {
+  for (const auto &[At, To] : Regions[resolve({R, 0}).Region].Copies)
+    F(resolve(To));
+}
+
+SmallVector<KindGraph::Handle, 4> KindGraph::withCopies(Handle H) const {
+  SmallVector<Handle, 4> Result{resolve(H)};
+  DenseSet<RegionId> Seen{Result[0].Region};
+  for (size_t I = 0; I != Result.size(); ++I) {
+    Handle From = Result[I];
+    for (const auto &[At, To] : Regions[From.Region].Copies) {
+      Handle Copy = resolve(To.plus(addWrapping(From.Offset, -At)));
+      if (Seen.insert(Copy.Region).second)
+        Result.push_back(Copy);
+    }
+  }
+  return Result;
+}
+
 uint64_t KindGraph::stride(Handle H) const {
   return Regions[resolve(H).Region].Stride;
 }
@@ -786,7 +810,7 @@ void KindGraph::visitMemory(Handle H, uint64_t N, Visitor F) const {
       int64_t Lo = std::max(E.Offset, From);
       int64_t Hi = std::min<int64_t>(End, addWrapping(From, Size));
       visit(E.Cell, Lo - E.Offset, Hi - Lo,
-            [&](uint64_t B, uint64_t En, KindSet K) {
+            [&](uint64_t B, uint64_t En, unsigned K) {
               F(At + (Lo - From) + B, At + (Lo - From) + En, K);
             });
     }
@@ -804,14 +828,14 @@ void KindGraph::visitMemory(Handle H, uint64_t N, Visitor F) const {
 }
 
 void KindGraph::visitRegion(
-    Handle H, function_ref<void(int64_t, uint64_t, KindSet, Handle)> F) const {
+    Handle H, function_ref<void(int64_t, uint64_t, unsigned, Handle)> F) const {
   H = resolve(H);
   for (const Entry &E : Regions[H.Region].Entries)
     for (uint64_t At = 0; At < Cells[E.Cell].Size;) {
       uint64_t In = At;
       const Cell &Leaf = Cells[leafAt(E.Cell, In)];
       F(addWrapping(E.Offset, static_cast<int64_t>(At)), Leaf.Size,
-        told(Leaf.Kinds | Leaf.Callers), resolve(Leaf.To));
+        Leaf.Kinds | Leaf.Callers, resolve(Leaf.To));
       At += Leaf.Size;
     }
 }

@@ -113,9 +113,10 @@ public:
   /// Functions that became called and were not yet asked for.
   std::vector<uint32_t> takeCalled();
 
-  // Queries. They change nothing but the shape of the forests.
+  // Queries. They change nothing but the shape of the forests. What memory is
+  // to a function includes what it is to its callers.
   using Visitor =
-      llvm::function_ref<void(uint64_t Begin, uint64_t End, KindSet Kinds)>;
+      llvm::function_ref<void(uint64_t Begin, uint64_t End, unsigned Bits)>;
   void visit(CellId C, uint64_t Off, uint64_t N, Visitor F) const;
   /// What the cell's own function and its callees, without its callers, say.
   KindSet ownKinds(CellId C) const;
@@ -129,11 +130,15 @@ public:
   Handle pointeeOrNone(CellId C) const;
   Handle resolve(Handle H) const;
   uint64_t stride(Handle H) const;
+  /// The place and its copies in direct and indirect callers.
+  llvm::SmallVector<Handle, 4> withCopies(Handle H) const;
+  void visitCopies(RegionId R, llvm::function_ref<void(Handle)> F) const;
+  /// Only in the region itself.
   void visitMemory(Handle H, uint64_t N, Visitor F) const;
-  /// All cells of the region, in the order of their offsets.
+  /// All cells of the region itself, in the order of their offsets.
   void visitRegion(Handle H,
                    llvm::function_ref<void(int64_t Begin, uint64_t Size,
-                                           KindSet Kinds, Handle To)>
+                                           unsigned Bits, Handle To)>
                        F) const;
 
   size_t cellCount() const { return Cells.size(); }
@@ -159,6 +164,8 @@ private:
     uint64_t Stride = 0;
     llvm::SmallVector<Entry, 2> Entries; ///< sorted, disjoint
     llvm::SmallVector<uint32_t, 0> Signatures;
+    /// Copies of it in callers, and the offset here of their place.
+    llvm::SmallVector<std::pair<int64_t, Handle>, 0> Copies;
     bool AllCalled = false;
     bool Global = false;
   };

@@ -83,8 +83,8 @@ KindRanges KindAnalysis::value(const Value *V) const {
   KindBuilder::CellId C = B.known(V);
   if (C != KindBuilder::None) {
     B.graph().visit(C, 0, B.graph().size(C),
-                    [&](uint64_t Begin, uint64_t End, KindSet K) {
-                      append(Ranges, Begin, End, K);
+                    [&](uint64_t Begin, uint64_t End, unsigned Bits) {
+                      append(Ranges, Begin, End, KindGraph::told(Bits));
                     });
     return Ranges;
   }
@@ -107,19 +107,35 @@ KindSet KindAnalysis::summary(const Value *V) const {
 
 KindRanges KindAnalysis::memory(const Value *Ptr, uint64_t Size) const {
   KindRanges Ranges;
-  if (KindBuilder::Handle H = P->B.place(Ptr))
-    P->B.graph().visitMemory(H, Size,
-                             [&](uint64_t Begin, uint64_t End, KindSet K) {
-                               append(Ranges, Begin, End, K);
+  KindBuilder::Handle H = P->B.place(Ptr);
+  if (!H || Size == 0)
+    return Ranges;
+  // Larger pieces of memory have the kinds of the object everywhere.
+  constexpr uint64_t Largest = 1 << 14;
+  if (Size > Largest) {
+    append(Ranges, 0, Size, object(Ptr));
+    return Ranges;
+  }
+  SmallVector<uint16_t, 64> Bytes(Size);
+  for (KindBuilder::Handle Place : P->B.graph().withCopies(H))
+    P->B.graph().visitMemory(Place, Size,
+                             [&](uint64_t Begin, uint64_t End, unsigned Bits) {
+                               for (uint64_t At = Begin; At != End; ++At)
+                                 Bytes[At] |= Bits;
                              });
+  for (auto [At, Bits] : enumerate(Bytes))
+    append(Ranges, At, At + 1, KindGraph::told(Bits));
   return Ranges;
 }
 
 KindSet KindAnalysis::object(const Value *Ptr) const {
   KindSet All;
   if (KindBuilder::Handle H = P->B.place(Ptr))
-    P->B.graph().visitRegion(H, [&](int64_t, uint64_t, KindSet K,
-                                    KindBuilder::Handle) { All = All | K; });
+    for (KindBuilder::Handle Place : P->B.graph().withCopies(H))
+      P->B.graph().visitRegion(
+          Place, [&](int64_t, uint64_t, unsigned Bits, KindBuilder::Handle) {
+            All = All | KindGraph::told(Bits);
+          });
   return All;
 }
 
@@ -129,11 +145,12 @@ bool KindAnalysis::onlyIntegers(const Value *Ptr) const {
     return false;
   bool Any = false;
   bool All = true;
-  P->B.graph().visitRegion(
-      H, [&](int64_t, uint64_t, KindSet K, KindBuilder::Handle) {
-        Any = true;
-        All &= K.only(KindSet::Int);
-      });
+  for (KindBuilder::Handle Place : P->B.graph().withCopies(H))
+    P->B.graph().visitRegion(
+        Place, [&](int64_t, uint64_t, unsigned Bits, KindBuilder::Handle) {
+          Any = true;
+          All &= Bits == KindSet::Int;
+        });
   return Any && All;
 }
 
@@ -145,16 +162,25 @@ bool KindAnalysis::mayReachFloats(const Value *Ptr) const {
   auto [It, New] = P->Reaches.try_emplace(Start.Region, false);
   if (!New)
     return It->second;
-  SmallVector<KindGraph::RegionId, 16> Work{Start.Region};
-  DenseSet<KindGraph::RegionId> Seen{Start.Region};
+  SmallVector<KindGraph::RegionId, 16> Work;
+  DenseSet<KindGraph::RegionId> Seen;
+  auto Reach = [&](KindBuilder::Handle To) {
+    if (Seen.insert(To.Region).second)
+      Work.push_back(To.Region);
+  };
+  Reach(Start);
   bool Found = false;
-  while (!Work.empty() && !Found)
-    G.visitRegion({Work.pop_back_val(), 0},
-                  [&](int64_t, uint64_t, KindSet K, KindBuilder::Handle To) {
-                    Found |= K.empty() || K.mayBeFloat();
-                    if (To && Seen.insert(To.Region).second)
-                      Work.push_back(To.Region);
-                  });
+  while (!Work.empty() && !Found) {
+    KindGraph::RegionId Top = Work.pop_back_val();
+    G.visitRegion({Top, 0}, [&](int64_t, uint64_t, unsigned Bits,
+                                KindBuilder::Handle To) {
+      KindSet K = KindGraph::told(Bits);
+      Found |= K.empty() || K.mayBeFloat();
+      if (To)
+        Reach(To);
+    });
+    G.visitCopies(Top, Reach);
+  }
   It->second = Found;
   return Found;
 }
@@ -174,10 +200,10 @@ void KindAnalysis::print(const Function &F, raw_ostream &OS) const {
         if (uint64_t Stride = B.graph().stride(H))
           OS << " mod " << Stride;
         OS << " {";
-        B.graph().visitRegion(H, [&](int64_t Begin, uint64_t Size, KindSet K,
-                                     KindBuilder::Handle) {
+        B.graph().visitRegion(H, [&](int64_t Begin, uint64_t Size,
+                                     unsigned Bits, KindBuilder::Handle) {
           OS << ' ' << Begin << '+' << Size << '=';
-          K.print(OS);
+          KindGraph::told(Bits).print(OS);
         });
         OS << " }";
       }

@@ -86,8 +86,8 @@ public:
   /// even bytes of unknown kind: it needs no shadow.
   bool onlyIntegers(const llvm::Value *Ptr) const;
 
-  /// Bytes that are floats, or of unknown kind, can be reached from \p Ptr, also
-  /// through pointers in memory, by what functions with a body do.
+  /// Bytes that are floats, or of unknown kind, can be reached from \p Ptr,
+  /// also through pointers in memory, by what functions with a body do.
   bool mayReachFloats(const llvm::Value *Ptr) const;
 
   void print(const llvm::Function &F, llvm::raw_ostream &OS) const;
