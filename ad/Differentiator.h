@@ -50,6 +50,9 @@ public:
   /// The frozen working copy of \p F, whose kinds kinds() then knows.
   llvm::Expected<llvm::Function *> copyOf(llvm::Function &F);
 
+  /// Prints the plan of each reverse derivative to \p OS from now on.
+  void printPlans(llvm::raw_ostream &OS) { Plans = &OS; }
+
   // For the emitters.
   llvm::Module &module() { return M; }
   const RuleBook &rules() const { return Rules; }
@@ -88,6 +91,7 @@ private:
   llvm::Function *newFunction(llvm::FunctionType *T, const llvm::Twine &Name);
 
   llvm::Module &M;
+  llvm::raw_ostream *Plans = nullptr;
   const RuleBook &Rules;
   Pipelines &Pipes;
   CallTargets Targets; ///< before Copies: of the program as it was linked

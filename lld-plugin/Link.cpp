@@ -3,6 +3,7 @@
 #include "Lowering.h"
 #include "Places.h"
 #include "Registrations.h"
+#include "llvm/Support/raw_ostream.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -83,6 +84,8 @@ bool adjoin::runOnModule(Module &M, PassBuilder &PB, ModuleAnalysisManager &MAM,
   Resolver.resolve();
   {
     Differentiator D(M, Rules, Pipes);
+    if (O.PrintPlan)
+      D.printPlans(errs());
     SmallVector<ResolvedMarker, 0> Markers =
         Resolver.take([&] { return D.runtime("adjoin_rt_abort"); });
     Lowering L(M, D, O, Out);

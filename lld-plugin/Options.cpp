@@ -56,17 +56,17 @@ void Options::set(StringRef Word) {
       return Mistake("option '" + Word + "' takes on or off");
     To = Value != "off" && Value != "false";
   };
-  if (Name == "-adjoin-report")
+  if (Name == "adjoin-report")
     Report = HasValue && !Value.empty() ? Value.str() : "-";
-  else if (Name == "-adjoin-print-plan")
+  else if (Name == "adjoin-print-plan")
     Flag(PrintPlan);
-  else if (Name == "-adjoin-print-ir")
+  else if (Name == "adjoin-print-ir")
     Flag(PrintIR);
-  else if (Name == "-adjoin-strong-zero")
+  else if (Name == "adjoin-strong-zero")
     Flag(StrongZero);
-  else if (Name == "-adjoin-verify")
+  else if (Name == "adjoin-verify")
     Flag(Verify);
-  else if (Name != "-adjoin-blas-int")
+  else if (Name != "adjoin-blas-int")
     Mistake("there is no option '" + Word + "'");
   else if (Value == "32" || Value == "64")
     BlasInt = Value == "32" ? 32 : 64;

@@ -25,6 +25,8 @@ Error Differentiator::emitReverse(const Request &R, const ReversePair &Pair) {
   if (Error E = Subject.analyse())
     return E;
   Plan P(Subject);
+  if (Plans)
+    P.print(*Plans);
   Error E = AugmentEmitter(Subject, P, *Pair.Aug).run();
   return joinErrors(std::move(E), AdjointEmitter(Subject, P, *Pair.Rev).run());
 }
