@@ -138,6 +138,12 @@ private:
 void copyDerivedAttributes(const llvm::Function &Primal,
                            llvm::Function &Derived);
 
+/// A null shadow pointer means constant, as the primal itself does: from here
+/// on it is the primal. Applied to pointers that come out of memory, or out of
+/// integers.
+llvm::Value *normalised(llvm::IRBuilder<> &B, llvm::Value *Shadow,
+                        llvm::Value *Primal);
+
 } // namespace adjoin
 
 #endif

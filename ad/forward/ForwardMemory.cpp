@@ -111,9 +111,7 @@ Value *ForwardEmitter::writeAddress(const Value *Ptr, unsigned K, uint64_t Size,
   return B.CreateSelect(isConstAt(Ptr, K), splatLike(B, sink(Size), Ptr), Q);
 }
 
-/// A null shadow pointer means constant, as the primal itself does: from here
-/// on it is the primal. Applied to pointers that come out of memory.
-static Value *normalised(IRBuilder<> &B, Value *Shadow, Value *Primal) {
+Value *adjoin::normalised(IRBuilder<> &B, Value *Shadow, Value *Primal) {
   Type *T = Shadow->getType();
   if (auto *Struct = dyn_cast<StructType>(T)) {
     for (unsigned I = 0; I != Struct->getNumElements(); ++I)
@@ -151,12 +149,11 @@ Error ForwardEmitter::visitLoad(LoadInst &I) {
   const Value *Ptr = I.getPointerOperand();
   uint64_t Size = DL.getTypeStoreSize(T).getFixedValue();
   KindSet Kinds = D.kinds().summary(&I);
-  bool Pointers = T->isPtrOrPtrVectorTy() || T->isAggregateType() ||
-                  (T->isIntOrIntVectorTy() && Kinds.mayBePtr());
-  if (T->isIntOrIntVectorTy() && Kinds.mayBePtr() && Kinds.mayBeFloat() &&
-      state(Ptr) != ShadowState::Known)
-    return diagnose(I, "cannot tell whether the bytes that are copied here are "
-                       "a floating-point value or a pointer");
+  // Bytes that may be either a float or a pointer are zero where there is no
+  // shadow: a zero tangent, or null, which means constant as well.
+  bool Pointers =
+      T->isPtrOrPtrVectorTy() || T->isAggregateType() ||
+      (T->isIntOrIntVectorTy() && Kinds.mayBePtr() && !Kinds.mayBeFloat());
   SmallVector<Value *, 4> Lanes;
   for (unsigned K = 0; K != W; ++K) {
     LoadInst *L = B.CreateAlignedLoad(T, readAddress(Ptr, K, Size, Pointers),
@@ -260,18 +257,20 @@ Error ForwardEmitter::visitAlloca(AllocaInst &I) {
 /// What a copy of bytes without a derivative leaves in shadow memory.
 namespace {
 struct InertBytes {
-  bool AllFloat = false; ///< floats (and integers, which do not matter) only
-  bool NoFloat = false;  ///< pointers and integers only: mirrored
+  /// Floats and integers only, or floats that cannot be told from pointers:
+  /// zero, which is a zero tangent, a shadow pointer that means constant, and
+  /// an integer that nobody reads.
+  bool AllFloat = false;
+  bool NoFloat = false; ///< pointers and integers only: mirrored
   /// Mixed of known layout: the float ranges.
   SmallVector<KindRange, 4> Floats;
 };
 } // namespace
 
 /// Classifies the \p Size bytes (null: unknown) that \p Ptr and \p Other point
-/// to; nothing when floats and pointers cannot be told apart.
-static std::optional<InertBytes> classify(const KindAnalysis &Kinds,
-                                          const Value *Ptr, const Value *Other,
-                                          const Value *Size) {
+/// to.
+static InertBytes classify(const KindAnalysis &Kinds, const Value *Ptr,
+                           const Value *Other, const Value *Size) {
   InertBytes Result;
   KindSet All = Kinds.object(Ptr) | Kinds.object(Other);
   if (!All.mayBeFloat()) {
@@ -283,8 +282,10 @@ static std::optional<InertBytes> classify(const KindAnalysis &Kinds,
     return Result;
   }
   auto *C = dyn_cast_or_null<ConstantInt>(Size);
+  InertBytes Undecided;
+  Undecided.AllFloat = true;
   if (!C)
-    return std::nullopt;
+    return Undecided;
   // The layouts that both ends show, merged.
   KindRanges Ranges = Kinds.memory(Ptr, C->getZExtValue());
   KindRanges More = Kinds.memory(Other, C->getZExtValue());
@@ -292,7 +293,7 @@ static std::optional<InertBytes> classify(const KindAnalysis &Kinds,
   bool Pointers = false;
   for (const KindRange &Range : Ranges) {
     if (Range.Kinds.mayBeFloat() && Range.Kinds.mayBePtr())
-      return std::nullopt;
+      return Undecided;
     Pointers |= Range.Kinds.mayBePtr();
     if (Range.Kinds.mayBeFloat())
       Result.Floats.push_back(Range);
@@ -320,7 +321,7 @@ static std::optional<InertBytes> classify(const KindAnalysis &Kinds,
     if (Range.Kinds.mayBePtr())
       for (const KindRange &Float : Result.Floats)
         if (Range.Begin < Float.End && Float.Begin < Range.End)
-          return std::nullopt;
+          return Undecided;
   return Result;
 }
 
@@ -344,11 +345,8 @@ Error ForwardEmitter::visitTransfer(CallBase &I, const CallClass &C) {
   Value *N =
       B.CreateZExtOrTrunc(primal(I.getArgOperand(C.SizeArg)), B.getInt64Ty());
   if (R.Sparse && (To != ShadowState::Known || From != ShadowState::Known)) {
-    std::optional<InertBytes> Inert =
+    InertBytes Inert =
         classify(D.kinds(), Src, Dst, I.getArgOperand(C.SizeArg));
-    if (!Inert)
-      return diagnose(I, "cannot tell the floating-point values from the "
-                         "pointers in the memory that is copied here");
     for (unsigned K = 0; K != W; ++K) {
       Value *To1 = laneOf(B, shadow(Dst), K, Dst->getType(), W);
       Value *From1 = laneOf(B, shadow(Src), K, Src->getType(), W);
@@ -360,8 +358,8 @@ Error ForwardEmitter::visitTransfer(CallBase &I, const CallClass &C) {
                       Add(From1), Bytes, B.getInt64(K),
                       B.getInt32(Mirror ? 1 : 0)});
       };
-      if (Inert->Floats.empty()) {
-        Piece(0, N, Inert->NoFloat);
+      if (Inert.Floats.empty()) {
+        Piece(0, N, Inert.NoFloat);
         continue;
       }
       // Floats and mirrored bytes in turn; where source and destination may
@@ -372,7 +370,7 @@ Error ForwardEmitter::visitTransfer(CallBase &I, const CallClass &C) {
         if (Next > Done)
           Pieces.push_back({{Done, Next, {}}, true});
       };
-      for (const KindRange &Range : Inert->Floats) {
+      for (const KindRange &Range : Inert.Floats) {
         Until(Range.Begin);
         Pieces.push_back({Range, false});
         Done = Range.End;
@@ -399,12 +397,8 @@ Error ForwardEmitter::visitTransfer(CallBase &I, const CallClass &C) {
   if (To == ShadowState::Const)
     return Error::success(); // else the request is sparse
   std::optional<InertBytes> Inert;
-  if (From != ShadowState::Known) {
+  if (From != ShadowState::Known)
     Inert = classify(D.kinds(), Src, Dst, I.getArgOperand(C.SizeArg));
-    if (!Inert)
-      return diagnose(I, "cannot tell the floating-point values from the "
-                         "pointers in the memory that is copied here");
-  }
   MaybeAlign DstAlign, SrcAlign;
   bool Overlap = true;
   if (auto *Mem = dyn_cast<MemTransferInst>(&I)) {

@@ -144,11 +144,18 @@ Error ForwardEmitter::visitValue(Instruction &I) {
   case Instruction::AddrSpaceCast:
   case Instruction::PtrToInt:
   case Instruction::PtrToAddr:
-  case Instruction::IntToPtr:
   case Instruction::ExtractElement:
   case Instruction::Freeze:
     setShadow(&I, perLane(I, {I.getOperand(0)}));
     return Error::success();
+  case Instruction::IntToPtr: {
+    Type *T = I.getType();
+    Value *S = perLane(I, {I.getOperand(0)});
+    setShadow(&I, mapLanes(B, {S}, {T}, T, W, [&](ArrayRef<Value *> Lane) {
+      return normalised(B, Lane[0], primal(&I));
+    }));
+    return Error::success();
+  }
   case Instruction::InsertElement:
   case Instruction::ShuffleVector:
     setShadow(&I, I.getOperand(0) == I.getOperand(1)
