@@ -4,6 +4,7 @@
 #include "ad/prepare/CopyFunction.h"
 #include "ad/prepare/Inlining.h"
 #include "ad/prepare/MathCalls.h"
+#include "ad/prepare/PoisonLanes.h"
 #include "llvm/ADT/DepthFirstIterator.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/CFG.h"
@@ -245,6 +246,7 @@ void WorkingCopies::prepare(Function &Copy) {
   }
   // The last round may have ended with calls that became direct just then.
   dropLifetimes(Copy);
+  definePoisonLanes(Copy);
   Pipes.invalidate(Copy);
   Pipes.canonicalise(Copy);
   Frozen.insert(&Copy);
