@@ -479,4 +479,82 @@ TEST(Kinds, RecursiveStructures) {
   EXPECT_EQ(K.memory("sum", "next", 16), "0-8:f64 8-16:ptr");
 }
 
+// What a shared function does is copied for each of its calls.
+TEST(Kinds, CallersOfOneFunctionStayApart) {
+  Kinds K(R"(
+    define internal void @swap(ptr %a, ptr %b) {
+      %x = load i64, ptr %a
+      %y = load i64, ptr %b
+      store i64 %y, ptr %a
+      store i64 %x, ptr %b
+      ret void
+    }
+    define double @f(ptr %p, ptr %q) {
+      call void @swap(ptr %p, ptr %q)
+      %x = load double, ptr %p
+      %y = fadd double %x, 1.0
+      ret double %y
+    }
+    define i64 @g(ptr %p, ptr %q) {
+      call void @swap(ptr %p, ptr %q)
+      %x = load i64, ptr %p
+      %y = mul i64 %x, 3
+      ret i64 %y
+    })");
+  EXPECT_EQ(K.memory("f", "q", 8), "0-8:f64");
+  EXPECT_EQ(K.memory("g", "q", 8), "0-8:int");
+  EXPECT_EQ(K.value("swap", "x"), "0-8:int|f64");
+  EXPECT_EQ(K.memory("swap", "b", 8), "0-8:int|f64");
+}
+
+TEST(Kinds, CallersSayWhatElseIsInTheObject) {
+  Kinds K(R"(
+    define internal i64 @tag(ptr %o) {
+      %t = load i64, ptr %o
+      %u = add i64 %t, 1
+      ret i64 %u
+    }
+    define void @f(ptr %o, double %x) {
+      %p = getelementptr i8, ptr %o, i64 8
+      %y = fadd double %x, 1.0
+      store double %y, ptr %p
+      %t = call i64 @tag(ptr %o)
+      ret void
+    })");
+  EXPECT_EQ(K.memory("tag", "o", 16), "0-8:int 8-16:f64");
+  EXPECT_FALSE(K.A->onlyIntegers(K.at("tag", "o")));
+}
+
+TEST(Kinds, ReachableFloats) {
+  Kinds K(R"(
+    define double @f(ptr %p, ptr %i, ptr %l) {
+      %q = load ptr, ptr %p
+      %x = load double, ptr %q
+      %y = fadd double %x, 1.0
+      %a = load i64, ptr %i
+      %b = add i64 %a, 1
+      store i64 %b, ptr %i
+      %m = load ptr, ptr %l
+      store ptr %i, ptr %m
+      ret double %y
+    })");
+  EXPECT_TRUE(K.A->mayReachFloats(K.at("f", "p")));
+  EXPECT_FALSE(K.A->mayReachFloats(K.at("f", "i")));
+  EXPECT_FALSE(K.A->mayReachFloats(K.at("f", "l")));
+}
+
+TEST(Kinds, AnIntegerThatIsHeldAsADoubleIsUnknown) {
+  Kinds K(R"(
+    define internal void @mix(ptr %a) {
+      %x = load i64, ptr %a
+      %y = mul i64 %x, 3
+      store i64 %y, ptr %a
+      %d = load double, ptr %a
+      store double %d, ptr %a
+      ret void
+    })");
+  EXPECT_EQ(K.value("mix", "x"), "");
+  EXPECT_FALSE(K.A->onlyIntegers(K.at("mix", "a")));
+}
+
 } // namespace
