@@ -223,4 +223,6 @@ class Build:
                     outcome.skipped.append(name)
                 else:
                     lines = [t.strip() for t in done.stdout.splitlines() if t.startswith(f"  {name} ")]
-                    outcome.wrong[name] = lines[0] if lines else word + " " + done.stderr[-200:].strip()
+                    last = re.search(rf"(?m)^CRASH {name}: (.*)", done.stdout)
+                    crash = f"CRASH {last.group(1)} {done.stderr[-200:].strip()}" if last else ""
+                    outcome.wrong[name] = crash or lines[0]

@@ -129,6 +129,11 @@ class Maker:
             s.reals.append(Expr(f"(*{name})"))
 
     def some_locals(self, count):
+        w, r = self.w, self.rng
+        if ("n", CAP) in w.scope.ints and r.random() < 0.6:
+            m, top = w.name("m"), r.randrange(2, 9)
+            w.locals.append(f"int {m} = (n * {r.randrange(1, 8)} + {r.randrange(0, 9)}) % {top + 1};")
+            w.scope.ints.append((m, top))
         for _ in range(count):
             self.w.local(flt=self.f.floats and self.rng.random() < 0.3)
 
@@ -170,7 +175,7 @@ class Maker:
         """Calls itself, or its partner in the other object, with the same arrays and a smaller n."""
         f, w, r = self.f, self.w, self.rng
         target = f.partner.name if getattr(f, "partner", None) else f.name
-        nodes = [Node(f"if (n <= 0) return{'' if f.result == 'void' else ' ' + w.e(1)};")]
+        nodes = [Node(f"if (n <= 0) return{'' if f.result == 'void' else ' ' + w.e(1)};", keep=True)]
         w.scope.repeats, w.scope.in_nest = 16, True
         nodes += w.block(r.choice((1, 2)))
         arrays = [p.name for p in f.params if p.kind in ("cx", "iy")]
@@ -211,7 +216,8 @@ class Maker:
         s.repeats = 24
         s.reals += [Expr("x[0]"), Expr("y[n - 1]"), Expr("x[n / 2]")]
         t = w.local("0.0")
-        base = Node(f"if (n <= {0 if kind == 'shift' else 1}) return {'n == 1 ? x[0] : ' if kind == 'halves' else ''}a;")
+        first = "n == 1 ? x[0] : " if kind == "halves" else ""
+        base = Node(f"if (n <= {0 if kind == 'shift' else 1}) return {first}a;", keep=True)
         nodes = [base, Node(f"y[{r.choice(('0', 'n - 1'))}] = {w.e(2)};")]
         if kind == "shift":
             nodes.append(Node(f"{t} = {f.name}(x + 1, y + 1, n - 1, {w.e(1)});"))

@@ -25,7 +25,6 @@ class Program:
         self.seed, self.rng = seed, random.Random(f"adjoin {seed}")
         self.floats = self.rng.random() < 0.6
         self.inner_indices = self.rng.random() < 0.2  # arrays within records are indexed by variables
-        self.frees_held = self.rng.random() < 0.5
         self.functions = []
         self.order = {}
         weights = dict(WEIGHTS)
@@ -134,8 +133,6 @@ double *hold_{o}(void) {{
 void reset_{o}(void) {{
   for (int i = 0; i < {CAP}; ++i) shared_{o}[i] = 0.125 * i - 0.5;
   level_{o} = 0.5;
-  {f"free(held_{o});" if self.frees_held else ""}
-  {f"held_{o} = NULL;" if self.frees_held else ""}
 }}
 double state_{o}(void) {{
   double sum = level_{o};

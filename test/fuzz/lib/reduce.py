@@ -1,6 +1,7 @@
 """Reduces a failing program: the function, what it reaches, and the statements without which it does not fail."""
 
 import os
+import re
 import subprocess
 
 from . import build
@@ -62,16 +63,26 @@ class Reducer:
         numbers = ",".join(map(str, sorted(dropped)))
         print(f"generate {self.seed} FOLDER --only {self.function}" + (f" --drop {numbers}" if numbers else ""))
         print(f"in {self.settings.work}/reduce{self.seed}")
-        functions = self.program.reach([self.function])
-        for f in functions:
+        for f in self.still_called(dropped):
             print(f"// {f.object}.c" if f.linkage != "header" else "// prog.h")
             print(f.text(dropped))
         return 0
 
+    def still_called(self, dropped):
+        """The functions that the reduced function still names, directly or not."""
+        texts = {f: f.text(dropped) for f in self.program.reach([self.function])}
+        kept, todo = set(), [f for f in texts if f.name == self.function]
+        while todo:
+            f = todo.pop()
+            if f not in kept:
+                kept.add(f)
+                todo += [g for g in texts if re.search(rf"\b{g.name}\b", texts[f])]
+        return [f for f in texts if f in kept]
+
     def shrink(self, nodes, dropped, kind):
         """Drops what it can, halves of a list first, then goes into what is left."""
         changed = False
-        alive = [n for n in nodes if n.number not in dropped and not n.fixed()]
+        alive = [n for n in nodes if n.number not in dropped and not n.keep]
         size = len(alive)
         while size >= 1:
             k = 0

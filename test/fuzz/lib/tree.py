@@ -4,14 +4,12 @@
 class Node:
     """A statement, or a head, children and a tail that stay or go together."""
 
-    __slots__ = ("head", "kids", "tail", "number")
+    __slots__ = ("head", "kids", "tail", "number", "keep")
 
-    def __init__(self, head, kids=None, tail=None):
+    def __init__(self, head, kids=None, tail=None, keep=False):
         self.head, self.kids, self.tail, self.number = head, kids, tail, None
-
-    def fixed(self):
-        """It cannot be dropped: a function that returns a value has to."""
-        return self.head.startswith("return")
+        # It cannot be dropped: a result, the end of a recursion.
+        self.keep = keep or head.startswith("return")
 
     def count(self, start):
         """Numbers this node and its children in preorder; returns the next number."""
