@@ -35,8 +35,7 @@ public:
   /// other address aborts with the message.
   llvm::Expected<llvm::Function *>
   dispatcher(llvm::FunctionType *FT, llvm::ArrayRef<ShadowState> States,
-             bool ReturnActive, std::optional<uint64_t> Slot,
-             const Request &R);
+             bool ReturnActive, std::optional<uint64_t> Slot, const Request &R);
 
   /// Simplifies all derived functions made since the last call with the O3
   /// function pipeline, callees first, inlining small derivatives in their

@@ -4,6 +4,7 @@
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -34,6 +35,33 @@ const BasicBlock *adjoin::definingBlock(const Need &N) {
   return cast<Instruction>(N.V)->getParent();
 }
 
+EdgeBranch adjoin::edgeBranch(const ReverseSubject &S, const BasicBlock &BB) {
+  ArrayRef<BasicBlock *> Preds = S.predecessors(&BB);
+  if (Preds.size() != 2)
+    return {};
+  auto &DT =
+      S.D.pipelines().analyses().getResult<DominatorTreeAnalysis>(S.Copy);
+  auto *Node = DT.getNode(&BB);
+  if (!Node || !Node->getIDom())
+    return {};
+  BasicBlock *Head = Node->getIDom()->getBlock();
+  auto *Branch = dyn_cast<BranchInst>(Head->getTerminator());
+  if (!Branch || !Branch->isConditional() ||
+      Branch->getSuccessor(0) == Branch->getSuccessor(1))
+    return {};
+  // A predecessor lies behind one successor, or is the branch's own block.
+  auto LiesBehind = [&](BasicBlock *Pred, unsigned Successor) {
+    BasicBlock *Next = Branch->getSuccessor(Successor);
+    if (Pred == Head)
+      return Next == &BB;
+    return Next != &BB && DT.dominates(BasicBlockEdge(Head, Next), Pred);
+  };
+  for (unsigned First : {0u, 1u})
+    if (LiesBehind(Preds[First], 0) && LiesBehind(Preds[1 - First], 1))
+      return {Branch, Preds[First], Preds[1 - First]};
+  return {};
+}
+
 void adjoin::forEachIngredient(const Need &N,
                                function_ref<void(const Need &)> F) {
   const auto *I = cast<Instruction>(N.V);
@@ -46,6 +74,30 @@ void adjoin::forEachIngredient(const Need &N,
   F({GEP->getPointerOperand(), Need::Shadow});
   for (const Value *Index : GEP->indices())
     F({Index, Need::Primal});
+}
+
+/// \p V is computed from integers and pointers alone, so that doing it again
+/// gives the same to the last bit.
+static bool isExact(const Value *V, unsigned Depth = 0) {
+  const auto *I = dyn_cast<Instruction>(V);
+  if (!I || isa<PHINode>(I) || isa<LoadInst>(I))
+    return !V->getType()->isFPOrFPVectorTy();
+  if (Depth == 8)
+    return false;
+  return all_of(I->operands(),
+                [&](const Value *Op) { return isExact(Op, Depth + 1); });
+}
+
+/// A branch is reversed by what it did; what it did is known without a record
+/// where its condition is computed from integers that have sources.
+bool Plan::isBranchAgain(const Need &N) {
+  EdgeBranch Edge = edgeBranch(S, *cast<BasicBlock>(N.V));
+  if (!Edge.Branch || !isExact(Edge.Branch->getCondition()))
+    return false;
+  Need Condition{Edge.Branch->getCondition(), Need::Primal};
+  if (!isFree(Condition) && decide(Condition).K != Source::Recompute)
+    return false;
+  return true;
 }
 
 /// Phis of counted loops are expressions in counters.
@@ -207,6 +259,10 @@ Source Plan::decideNew(const Need &N) {
       return Result;
     }
   }
+  if (N.K == Need::Edge && isBranchAgain(N)) {
+    Result.K = Source::Recompute;
+    return Result;
+  }
   const BasicBlock *BB = definingBlock(N);
   if (Loops.runsOnce(BB)) {
     Result.K = Source::Frame;
@@ -260,6 +316,11 @@ void Plan::demand(const Need &N, const Instruction *I, StringRef Why) {
     demandLeaves(Found.E, I, Why);
     return;
   case Source::Recompute:
+    if (N.K == Need::Edge)
+      return demand(
+          {edgeBranch(S, *cast<BasicBlock>(N.V)).Branch->getCondition(),
+           Need::Primal},
+          I, Why);
     forEachIngredient(N, [&](const Need &Part) { demand(Part, I, Why); });
     return;
   case Source::Reload:

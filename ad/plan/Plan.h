@@ -89,6 +89,7 @@ private:
   Source decide(const Need &N);
   Source decideNew(const Need &N);
   bool available(const Need &N) { return decide(N).K != Source::Record; }
+  bool isBranchAgain(const Need &N);
   bool countable(const Need &N, const llvm::Instruction &I, Source &Result);
   bool recomputable(const Need &N, const llvm::Instruction &I);
   bool reloadable(const llvm::Instruction &I);
@@ -109,6 +110,15 @@ private:
   llvm::SmallVector<KeptArray, 4> Arrays;
   llvm::StructType *Frame = nullptr;
 };
+
+/// The branch that decides by which of its two edges a block is entered, when
+/// there is one: the block's predecessors in the order of the branch's
+/// successors.
+struct EdgeBranch {
+  const llvm::BranchInst *Branch = nullptr; ///< null: no branch decides alone
+  llvm::BasicBlock *IfTrue = nullptr, *IfFalse = nullptr;
+};
+EdgeBranch edgeBranch(const ReverseSubject &S, const llvm::BasicBlock &BB);
 
 /// The block at the end of which a need that is kept is stored.
 const llvm::BasicBlock *definingBlock(const Need &N);

@@ -102,6 +102,17 @@ void AdjointEmitter::enterLoops(const BasicBlock &From, const BasicBlock &To) {
 }
 
 Value *AdjointEmitter::recompute(const Need &N) {
+  if (N.K == Need::Edge) {
+    const auto &BB = *cast<BasicBlock>(N.V);
+    EdgeBranch Edge = edgeBranch(S, BB);
+    auto Number = [&](BasicBlock *Pred) {
+      const auto &Preds = P.block(&BB).Predecessors;
+      return ConstantInt::get(typeOf(S, N), find(Preds, Pred) - Preds.begin());
+    };
+    return B.CreateSelect(
+        materialise({Edge.Branch->getCondition(), Need::Primal}),
+        Number(Edge.IfTrue), Number(Edge.IfFalse), "edge");
+  }
   const auto &I = *cast<Instruction>(N.V);
   auto Again = [&]() {
     Instruction *Clone = I.clone();
