@@ -62,7 +62,7 @@ private:
   void fitGroup(size_t G, Solution S);
   void fitDefault(size_t G, size_t From, Solution S);
   void fitPlain(size_t G, ParsedArgument::Activity A, Solution S);
-  void fitDup(size_t G, Solution S);
+  void fitDup(size_t G, const Solution &S);
   bool place(const MarkerItem &V, unsigned P);
   bool placeShadow(const MarkerItem &V, const MarkerItem &Of, unsigned P);
   void note(unsigned Depth, const Twine &Text) {
@@ -258,7 +258,7 @@ void Parser::fitGroup(size_t G, Solution S) {
   case Tag::Out:
     return fitPlain(G, ParsedArgument::Out, std::move(S));
   default:
-    return fitDup(G, std::move(S));
+    return fitDup(G, S);
   }
 }
 
@@ -329,7 +329,7 @@ void Parser::fitPlain(size_t G, ParsedArgument::Activity Activity, Solution S) {
 
 /// First all values, then all their shadows (of one lane after the other), then
 /// integers without.
-void Parser::fitDup(size_t G, Solution S) {
+void Parser::fitDup(size_t G, const Solution &S) {
   const Group &Now = Groups[G];
   ArrayRef<const MarkerItem *> Values = Now.Values;
   bool Strided = isStrided(Now.Head->T);
