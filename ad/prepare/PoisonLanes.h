@@ -4,7 +4,7 @@
 
 namespace llvm {
 class Function;
-}
+} // namespace llvm
 
 namespace adjoin {
 
