@@ -52,11 +52,14 @@ SmallVector<Value *, 8>
 ForwardEmitter::derivedArguments(const CallBase &I,
                                  ArrayRef<ShadowState> States) {
   SmallVector<Value *, 8> Args;
+  const Function *Callee = I.getCalledFunction();
+  if (Callee && Callee->arg_size() < States.size())
+    Callee = nullptr;
   for (unsigned K = 0; K != States.size(); ++K) {
     Value *Arg = I.getArgOperand(K);
     Args.push_back(primal(Arg));
     if (States[K] != ShadowState::Const)
-      Args.push_back(shadow(Arg));
+      Args.push_back(shadow(Arg, Callee ? Callee->getArg(K) : nullptr));
   }
   return Args;
 }
@@ -287,11 +290,11 @@ Error ForwardEmitter::visitIntrinsic(IntrinsicInst &I) {
     Value *L = I.getArgOperand(0), *Rt = I.getArgOperand(1);
     Value *Left = B.CreateICmp(cast<MinMaxIntrinsic>(I).getPredicate(),
                                primal(L), primal(Rt));
-    setShadow(&I,
-              mapLanes(B, {shadow(L), shadow(Rt)}, {L->getType(), L->getType()},
-                       L->getType(), W, [&](ArrayRef<Value *> Lane) {
-                         return B.CreateSelect(Left, Lane[0], Lane[1]);
-                       }));
+    setShadow(&I, mapLanes(B, {shadow(L, &I), shadow(Rt, &I)},
+                           {L->getType(), L->getType()}, L->getType(), W,
+                           [&](ArrayRef<Value *> Lane) {
+                             return B.CreateSelect(Left, Lane[0], Lane[1]);
+                           }));
     return Error::success();
   }
   default:

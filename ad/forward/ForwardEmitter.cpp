@@ -190,7 +190,7 @@ void ForwardEmitter::fillPhis() {
       if (InInst && isActive(In) && !Shadows.count(In))
         S = PoisonValue::get(shadowType(In->getType(), W)); // unreachable
       else
-        S = shadow(In);
+        S = shadow(In, Open.Primal);
       for (auto [K, Phi] : enumerate(Open.Lanes))
         Phi->addIncoming(Open.Whole ? S : laneOf(B, S, K, In->getType(), W),
                          Pred);

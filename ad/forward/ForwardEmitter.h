@@ -40,8 +40,13 @@ private:
   void placeAfter(llvm::Instruction &I);
 
   // Values (ForwardValues.cpp).
-  llvm::Value *shadow(const llvm::Value *V);
-  llvm::Value *constShadow(const llvm::Value *V);
+  /// The shadow of \p V. Where it has none it is that of the bytes that \p V
+  /// becomes part of: an integer constant may be the bits of a float, which
+  /// only the value \p Becomes (a phi, a parameter, …) tells.
+  llvm::Value *shadow(const llvm::Value *V,
+                      const llvm::Value *Becomes = nullptr);
+  llvm::Value *constShadow(const llvm::Value *V,
+                           const llvm::Value *Becomes = nullptr);
   /// The shadow of the value \p Primal (of the new function) when it has no
   /// derivative: zero for floats, itself for pointers and integers, unless
   /// \p IntsAreFloats.

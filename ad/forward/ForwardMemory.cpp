@@ -178,7 +178,12 @@ Error ForwardEmitter::visitStore(StoreInst &I) {
     return Error::success();
   placeAfter(I);
   uint64_t Size = DL.getTypeStoreSize(T).getFixedValue();
-  Value *S = shadow(V);
+  // The bits of a constant float may be stored as an integer: the memory tells.
+  bool Floats = !Active && llvm::any_of(D.kinds().memory(Ptr, Size),
+                                        [](const KindRange &Range) {
+                                          return Range.Kinds.mayBeFloat();
+                                        });
+  Value *S = Floats ? inertShadow(primal(V), T, true) : shadow(V);
   for (unsigned K = 0; K != W; ++K) {
     Value *Address = writeAddress(Ptr, K, Size, Active);
     if (!Address)

@@ -31,25 +31,26 @@ Value *ForwardEmitter::inertShadow(Value *Primal, Type *T, bool IntsAreFloats) {
   return Result;
 }
 
-Value *ForwardEmitter::constShadow(const Value *V) {
+Value *ForwardEmitter::constShadow(const Value *V, const Value *Becomes) {
   // Kinds decide what the bytes of an integer are: as a float it has tangent
   // zero, else it is mirrored.
   bool IntsAreFloats = false;
   if (!V->getType()->isPtrOrPtrVectorTy() && !V->getType()->isFPOrFPVectorTy())
-    IntsAreFloats = D.kinds().summary(V).mayBeFloat();
+    IntsAreFloats = D.kinds().summary(V).mayBeFloat() ||
+                    (Becomes && D.kinds().summary(Becomes).mayBeFloat());
   return inertShadow(primal(V), V->getType(), IntsAreFloats);
 }
 
-Value *ForwardEmitter::shadow(const Value *V) {
+Value *ForwardEmitter::shadow(const Value *V, const Value *Becomes) {
   if (isa<UndefValue>(V)) // poison included: tangent zero, pointers constant
     return Constant::getNullValue(shadowType(V->getType(), W));
   if (!isActive(V))
-    return constShadow(V);
+    return constShadow(V, Becomes);
   if (Value *S = Shadows.lookup(V))
     return S;
   // Constant aggregates and expressions whose parts have shadows do not exist:
   // globals are constant at entry (design.md, "Memory without a shadow").
-  return constShadow(V);
+  return constShadow(V, Becomes);
 }
 
 Error ForwardEmitter::visitScalar(Instruction &I, const ScalarRule &Rule) {
@@ -85,7 +86,7 @@ Value *ForwardEmitter::perLane(Instruction &I, ArrayRef<Value *> Shadowed) {
   SmallVector<Value *, 4> ShadowValues;
   SmallVector<Type *, 4> Types;
   for (Value *Op : Shadowed) {
-    ShadowValues.push_back(shadow(Op));
+    ShadowValues.push_back(shadow(Op, &I));
     Types.push_back(Op->getType());
   }
   return mapLanes(B, ShadowValues, Types, I.getType(), W,
@@ -104,8 +105,8 @@ Value *ForwardEmitter::perLane(Instruction &I, ArrayRef<Value *> Shadowed) {
 Error ForwardEmitter::visitSelect(SelectInst &I) {
   Value *Condition = primal(I.getCondition());
   Type *T = I.getType();
-  Value *True = shadow(I.getTrueValue());
-  Value *False = shadow(I.getFalseValue());
+  Value *True = shadow(I.getTrueValue(), &I);
+  Value *False = shadow(I.getFalseValue(), &I);
   if (W == 1 ||
       (T->isFPOrFPVectorTy() && !Condition->getType()->isVectorTy())) {
     setShadow(&I, B.CreateSelect(Condition, True, False));
@@ -168,7 +169,7 @@ Error ForwardEmitter::visitValue(Instruction &I) {
     return Error::success();
   case Instruction::InsertValue:
     setShadow(&I, B.CreateInsertValue(shadow(I.getOperand(0)),
-                                      shadow(I.getOperand(1)),
+                                      shadow(I.getOperand(1), &I),
                                       cast<InsertValueInst>(I).getIndices()));
     return Error::success();
   case Instruction::Trunc:
@@ -212,7 +213,7 @@ Error ForwardEmitter::visitBits(BinaryOperator &I) {
   Type *T = I.getType();
   KindSet Kinds = D.kinds().summary(&I);
   auto EachLane = [&](function_ref<Value *(Value *, Value *)> Op) {
-    setShadow(&I, mapLanes(B, {shadow(L), shadow(Rt)}, {T, T}, T, W,
+    setShadow(&I, mapLanes(B, {shadow(L, &I), shadow(Rt, &I)}, {T, T}, T, W,
                            [&](ArrayRef<Value *> Lane) {
                              return Op(Lane[0], Lane[1]);
                            }));

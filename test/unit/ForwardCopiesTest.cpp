@@ -95,3 +95,76 @@ TEST(ForwardCopies, PartsOfAWorkspaceOfFloats) {
                         .buffer({1.0, 2.0, -3.0, 0.5, 4.0, 1.5})),
             "");
 }
+
+// Constants of which only the place tells that they are floats: 1.0 and 0.5 as
+// integers.
+
+TEST(ForwardCopies, BitsOfAConstantStored) {
+  EXPECT_EQ(forward(Case(R"(
+    @work = internal global [2 x double] zeroinitializer, align 8
+    define double @f(ptr %x, double %a) {
+      store double %a, ptr @work
+      %w = getelementptr i8, ptr @work, i64 8
+      store i64 4607182418800017408, ptr %w
+      %p = getelementptr i8, ptr %x, i64 8
+      %old = load double, ptr %p
+      store i64 4602678819172646912, ptr %p
+      %u = load double, ptr @work
+      %v = load double, ptr %w
+      %y = load double, ptr %p
+      %uv = fmul double %u, %v
+      %uvy = fmul double %uv, %y
+      %s = fmul double %uvy, %old
+      ret double %s
+    })")
+                        .buffer({1.5, 2.5})
+                        .active(0.75)),
+            "");
+}
+
+TEST(ForwardCopies, BitsOfAConstantChosen) {
+  EXPECT_EQ(forward(Case(R"(
+    define double @f(ptr %x, ptr %y, i32 %n) {
+    entry:
+      %c = icmp sgt i32 %n, 1
+      %d = icmp sgt i32 %n, 2
+      br i1 %c, label %then, label %join
+    then:
+      %a = load i64, ptr %x
+      br label %join
+    join:
+      %m = phi i64 [ %a, %then ], [ 4607182418800017408, %entry ]
+      %p = getelementptr i8, ptr %x, i64 8
+      %b = load i64, ptr %p
+      %k = select i1 %d, i64 %b, i64 4602678819172646912
+      store i64 %m, ptr %y
+      %q = getelementptr i8, ptr %y, i64 8
+      store i64 %k, ptr %q
+      %u = load double, ptr %y
+      %v = load double, ptr %q
+      %s = fmul double %u, %v
+      ret double %s
+    })")
+                        .buffer({1.5, 2.5})
+                        .output(2)
+                        .integer(1)),
+            "");
+}
+
+TEST(ForwardCopies, BitsOfConstantsInAVector) {
+  EXPECT_EQ(forward(Case(R"(
+    define double @f(ptr %x, ptr %y) {
+      %a = load i64, ptr %x
+      %v = insertelement <2 x i64> <i64 4607182418800017408, i64 4602678819172646912>, i64 %a, i64 0
+      %w = shufflevector <2 x i64> %v, <2 x i64> <i64 4607182418800017408, i64 4602678819172646912>, <2 x i32> <i32 3, i32 0>
+      store <2 x i64> %w, ptr %y, align 8
+      %u = load double, ptr %y
+      %q = getelementptr i8, ptr %y, i64 8
+      %t = load double, ptr %q
+      %s = fmul double %u, %t
+      ret double %s
+    })")
+                        .buffer({1.5})
+                        .output(2)),
+            "");
+}
