@@ -78,6 +78,8 @@ static void writeCaller(Function &F) {
   Type *Int = Type::getInt32Ty(Ctx);
   auto Tag = [&](StringRef Name) { return M.getOrInsertGlobal(Name, Int); };
   bool Sret = F.arg_size() && F.hasParamAttribute(0, Attribute::StructRet);
+  // A struct in memory that holds no float is no result of the marker.
+  bool SretResult = Sret && holdsFloat(F.getParamStructRetType(0));
   Type *Result =
       holdsFloat(F.getReturnType()) ? F.getReturnType() : Type::getVoidTy(Ctx);
   SmallVector<Type *, 16> Types;
@@ -94,8 +96,9 @@ static void writeCaller(Function &F) {
   SmallVector<std::pair<unsigned, unsigned>, 8> ByVal;
   auto Next = Caller->arg_begin();
   if (Sret) {
-    Args.push_back(&*Next++);
-    ++Next;
+    if (SretResult)
+      Args.push_back(&*Next);
+    std::advance(Next, 2);
   }
   Args.push_back(&F);
   for (unsigned I = Sret; I != F.arg_size(); ++I) {
@@ -109,7 +112,7 @@ static void writeCaller(Function &F) {
     }
   }
   SmallVector<Type *, 1> Fixed;
-  if (Sret)
+  if (SretResult)
     Fixed.push_back(PointerType::getUnqual(Ctx));
   Function *Marker = Function::Create(FunctionType::get(Result, Fixed, true),
                                       GlobalValue::ExternalLinkage,
@@ -118,7 +121,7 @@ static void writeCaller(Function &F) {
   for (auto [Arg, Param] : ByVal)
     Call->addParamAttr(Arg,
                        F.getAttributes().getParamAttr(Param, Attribute::ByVal));
-  if (Sret)
+  if (SretResult)
     Call->addParamAttr(
         0, Attribute::getWithStructRetType(Ctx, F.getParamStructRetType(0)));
   if (Result->isVoidTy())
