@@ -73,6 +73,7 @@ void KindGraph::split(CellId Leaf, uint64_t At) {
     Cells[Half].Kinds = C.Kinds;
     Cells[Half].Callers = C.Callers;
     Cells[Half].Global = C.Global;
+    Cells[Half].Settled = isSettled(Leaf);
     Cells[Half].To = C.To;
   }
   C.Left = L;
@@ -104,6 +105,11 @@ void KindGraph::join(CellId A, CellId B) {
   Cell &Keep = Cells[A];
   Cell &Gone = Cells[B];
   Gone.Parent = A;
+  // What the union adds to either is news to what is copied from it.
+  if ((isSettled(A) || isSettled(B)) &&
+      (Keep.Kinds != Gone.Kinds || Keep.Callers != Gone.Callers))
+    SettledChanged = true;
+  Keep.Settled = isSettled(A) || isSettled(B);
   Keep.Kinds |= Gone.Kinds;
   Keep.Callers |= Gone.Callers;
   if (!Keep.To)
@@ -165,6 +171,7 @@ bool KindGraph::seed(CellId C, uint64_t Off, uint64_t N, KindSet Kinds) {
     }
     Leaf = isolate(C, Off, N);
     Cells[Leaf].Kinds |= Kinds.bits();
+    SettledChanged |= isSettled(Leaf);
     Off += Cells[Leaf].Size;
     N -= Cells[Leaf].Size;
     Changed = true;
@@ -183,6 +190,7 @@ bool KindGraph::seedFromCallers(CellId C, uint64_t Off, uint64_t N,
     if ((Known | Kinds) != Known) {
       Leaf = isolate(C, Off, N);
       Cells[Leaf].Callers |= Kinds;
+      SettledChanged |= isSettled(Leaf);
       Done = Cells[Leaf].Size;
       Changed = true;
     }
@@ -625,7 +633,12 @@ bool KindGraph::clone(ArrayRef<CellId> From, SmallVectorImpl<CellId> &To,
   return true;
 }
 
-void KindGraph::propagate() {
+bool KindGraph::isSettled(CellId C) const {
+  return C < SettledCells || Cells[C].Settled;
+}
+
+/// Carries kinds along copies, of which those before \p First are settled.
+void KindGraph::propagateFrom(size_t First) {
   for (bool Changed = true; Changed;) {
     Changed = false;
     auto Each = [&](std::pair<CellId, CellId> P, bool Up) {
@@ -645,11 +658,21 @@ void KindGraph::propagate() {
         At += Size;
       }
     };
-    for (const auto &P : Copies)
-      Each(P, true);
-    for (const auto &P : reverse(Copies))
-      Each(P, false);
+    for (size_t I = First; I != Copies.size(); ++I)
+      Each(Copies[I], true);
+    for (size_t I = Copies.size(); I-- != First;)
+      Each(Copies[I], false);
   }
+}
+
+void KindGraph::propagate() {
+  propagateFrom(SettledCopies);
+  // Rarely something older learns something.
+  if (SettledChanged)
+    propagateFrom(0);
+  SettledChanged = false;
+  SettledCopies = Copies.size();
+  SettledCells = Cells.size();
 }
 
 //===-- Signatures --------------------------------------------------------===//

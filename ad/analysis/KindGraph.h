@@ -152,6 +152,7 @@ private:
     uint16_t Kinds = 0;   ///< from the function itself and its callees
     uint16_t Callers = 0; ///< what callers add
     bool Global = false;
+    bool Settled = false; ///< half of a settled cell
     Handle To;
   };
   struct Entry {
@@ -189,6 +190,8 @@ private:
                std::vector<RegionId> &LocalRegions) const;
   void spreadGlobal(RegionId R);
   void leafGlobal(CellId Leaf);
+  bool isSettled(CellId C) const;
+  void propagateFrom(size_t First);
   uint32_t findSignature(uint32_t S) const;
   void joinSignatures(uint32_t A, uint32_t B);
   /// The cells that make up N bytes at an offset of a root, gaps filled.
@@ -209,6 +212,9 @@ private:
   std::vector<RegionId> PendingGlobals;
   std::vector<std::pair<CellId, CellId>> Copies; ///< original, copy; callees
                                                  ///< before their callers
+  /// Up to where propagate() was done, and that something there changed since.
+  size_t SettledCopies = 0, SettledCells = 0;
+  bool SettledChanged = false;
   std::vector<uint32_t> Called;
 };
 

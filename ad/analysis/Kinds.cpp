@@ -154,6 +154,22 @@ bool KindAnalysis::onlyIntegers(const Value *Ptr) const {
   return Any && All;
 }
 
+bool KindAnalysis::mayHoldFloats(const Value *Ptr) const {
+  KindBuilder::Handle H = P->B.place(Ptr);
+  if (!H)
+    return true;
+  bool Any = false;
+  bool Floats = false;
+  for (KindBuilder::Handle Place : P->B.graph().withCopies(H))
+    P->B.graph().visitRegion(
+        Place, [&](int64_t, uint64_t, unsigned Bits, KindBuilder::Handle) {
+          KindSet K = KindGraph::told(Bits);
+          Any = true;
+          Floats |= K.empty() || K.mayBeFloat();
+        });
+  return !Any || Floats;
+}
+
 bool KindAnalysis::mayReachFloats(const Value *Ptr) const {
   const KindGraph &G = P->B.graph();
   KindBuilder::Handle Start = P->B.place(Ptr);

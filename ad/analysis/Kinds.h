@@ -86,6 +86,9 @@ public:
   /// even bytes of unknown kind: it needs no shadow.
   bool onlyIntegers(const llvm::Value *Ptr) const;
 
+  /// Some bytes of the object that \p Ptr points into may be floats: they are,
+  /// or their kind is unknown, or nothing at all is known of the object.
+  bool mayHoldFloats(const llvm::Value *Ptr) const;
   /// Bytes that are floats, or of unknown kind, can be reached from \p Ptr,
   /// also through pointers in memory, by what functions with a body do.
   bool mayReachFloats(const llvm::Value *Ptr) const;

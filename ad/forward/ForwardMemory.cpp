@@ -174,7 +174,8 @@ Error ForwardEmitter::visitStore(StoreInst &I) {
   const Value *Ptr = I.getPointerOperand();
   Type *T = V->getType();
   bool Active = isActive(V);
-  if (!Active && state(Ptr) == ShadowState::Const && !R.Sparse)
+  if (!Active && state(Ptr) == ShadowState::Const &&
+      (!R.Sparse || Facts.isInert(Ptr)))
     return Error::success();
   placeAfter(I);
   uint64_t Size = DL.getTypeStoreSize(T).getFixedValue();
@@ -278,7 +279,7 @@ static InertBytes classify(const KindAnalysis &Kinds, const Value *Ptr,
                            const Value *Other, const Value *Size) {
   InertBytes Result;
   KindSet All = Kinds.object(Ptr) | Kinds.object(Other);
-  if (!All.mayBeFloat()) {
+  if (!Kinds.mayHoldFloats(Ptr) && !Kinds.mayHoldFloats(Other)) {
     Result.NoFloat = true;
     return Result;
   }
@@ -303,6 +304,18 @@ static InertBytes classify(const KindAnalysis &Kinds, const Value *Ptr,
     if (Range.Kinds.mayBeFloat())
       Result.Floats.push_back(Range);
   }
+  // Bytes that neither end knows may be floats.
+  llvm::sort(Ranges, [](const KindRange &L, const KindRange &R) {
+    return L.Begin < R.Begin;
+  });
+  uint64_t Done = 0;
+  for (const KindRange &Range : Ranges) {
+    if (Range.Begin > Done)
+      Result.Floats.push_back({Done, Range.Begin, {}});
+    Done = std::max(Done, Range.End);
+  }
+  if (Done < C->getZExtValue())
+    Result.Floats.push_back({Done, C->getZExtValue(), {}});
   if (Result.Floats.empty())
     Result.NoFloat = true;
   else if (!Pointers)
@@ -345,11 +358,15 @@ Error ForwardEmitter::visitTransfer(CallBase &I, const CallClass &C) {
                              return B.CreatePtrAdd(Lane[0], Offset);
                            }));
   }
+  if (To == ShadowState::Const && Facts.isInert(Dst))
+    return Error::success();
   if (C.SizeArg < 0)
     return diagnose(I, "cannot differentiate a copy of unknown length");
   Value *N =
       B.CreateZExtOrTrunc(primal(I.getArgOperand(C.SizeArg)), B.getInt64Ty());
-  if (R.Sparse && (To != ShadowState::Known || From != ShadowState::Known)) {
+  bool FromInert = From == ShadowState::Const && Facts.isInert(Src);
+  if (R.Sparse && (To != ShadowState::Known ||
+                   (From != ShadowState::Known && !FromInert))) {
     InertBytes Inert =
         classify(D.kinds(), Src, Dst, I.getArgOperand(C.SizeArg));
     for (unsigned K = 0; K != W; ++K) {
@@ -451,7 +468,7 @@ Error ForwardEmitter::visitFill(CallBase &I, const CallClass &C) {
   placeAfter(I);
   if (!I.getType()->isVoidTy() && isActive(&I))
     setShadow(&I, shadow(Dst));
-  if (To == ShadowState::Const && !R.Sparse)
+  if (To == ShadowState::Const && (!R.Sparse || Facts.isInert(Dst)))
     return Error::success();
   if (C.SizeArg < 0)
     return diagnose(I, "cannot differentiate a fill of unknown length");

@@ -226,6 +226,30 @@ TEST(ForwardMemory, AllocaInALoopStartsWithoutTangent) {
             "");
 }
 
+TEST(ForwardMemory, ConstantBytesOfUnknownKindHaveNoTangent) {
+  // Nothing says that the bytes are floats: no arithmetic, no type.
+  EXPECT_EQ(forward(Case(R"(
+    declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+    define void @f(ptr %p, ptr %q) {
+      call void @llvm.memcpy.p0.p0.i64(ptr %q, ptr %p, i64 16, i1 false)
+      ret void
+    })")
+                        .constBuffer({1.5, 2.5})
+                        .buffer({0.5, 0.25})),
+            "");
+  EXPECT_EQ(forward(Case(R"(
+    declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+    define void @f(ptr %p, ptr %q, i64 %n) {
+      %bytes = shl i64 %n, 3
+      call void @llvm.memcpy.p0.p0.i64(ptr %q, ptr %p, i64 %bytes, i1 false)
+      ret void
+    })")
+                        .constBuffer({1.5, 2.5})
+                        .buffer({0.5, 0.25})
+                        .integer(2)),
+            "");
+}
+
 TEST(ForwardMemory, CopiedAsIntegers) {
   EXPECT_EQ(forward(memory(R"(
     define double @f(ptr %p, ptr %q) {
