@@ -216,7 +216,10 @@ class Build:
             outcome.text += done.stdout + done.stderr
             if "SUMMARY" not in done.stdout:
                 outcome.trouble.append("the program ended before its summary: " + done.stderr[-300:])
+            asked = {name for _, name in self.markers(outcome.refused)}
             for word, name in re.findall(r"(?m)^(PASS|FAIL|SKIP|CRASH) (\w+):", done.stdout):
+                if name not in asked:
+                    continue
                 if word == "PASS":
                     outcome.passed.append(name)
                 elif word == "SKIP":
