@@ -153,7 +153,11 @@ void Differentiator::finish() {
   Forwards.clear();
   ForwardsOf.clear();
   Dispatchers.clear();
+  ReverseDispatchers.clear();
   Reverses.clear();
+  for (auto [Type, Signature] : Signatures)
+    Signature->eraseFromParent();
+  Signatures.clear();
   Copies.erase();
   for (auto [Candidate, Thunk] : Thunks)
     if (Thunk->use_empty()) {

@@ -37,6 +37,17 @@ public:
   dispatcher(llvm::FunctionType *FT, llvm::ArrayRef<ShadowState> States,
              bool ReturnActive, std::optional<uint64_t> Slot, const Request &R);
 
+  /// The same for reverse mode, as a pair:
+  ///   {R, [shadow R]} aug(ptr f, p1, [p1'], …, ptr message, ptr ctx)
+  ///   {adjoints} rev(ptr f, p1, [p1'], …, [seed], ptr ctx)
+  /// \p Key receives the request that says which shadows and adjoints there
+  /// are; its primal only has a type.
+  llvm::Expected<ReversePair>
+  reverseDispatcher(llvm::FunctionType *FT,
+                    llvm::ArrayRef<ShadowState> States, bool ReturnActive,
+                    std::optional<uint64_t> Slot, const Request &R,
+                    Request &Key);
+
   /// Simplifies all derived functions made since the last call with the O3
   /// function pipeline, callees first, inlining small derivatives in their
   /// derived callers. \p Bodies are the request bodies that call them.
@@ -84,9 +95,19 @@ private:
   llvm::Error emitForward(size_t Index);
   /// Erases what was emitted since the marks, so that it can be made again.
   void forget(size_t ForwardMark, size_t ReverseMark, size_t DispatchMark,
-              size_t FreshMark);
+              size_t ReverseDispatchMark, size_t FreshMark);
   llvm::Error emitReverse(const Request &R, const ReversePair &Pair);
   void fillDispatcher(const DispatchEntry &E);
+  /// What is differentiated for a candidate of an indirect call: itself, or a
+  /// function that calls it.
+  llvm::Function *bodyOf(llvm::Function &Candidate);
+  struct ReverseDispatchEntry {
+    llvm::FunctionType *Type;
+    Request Key; ///< Primal is a signature
+    std::optional<uint64_t> Slot;
+    ReversePair Pair;
+  };
+  void fillReverseDispatcher(const ReverseDispatchEntry &E);
   llvm::Function *newFunction(llvm::FunctionType *T, const llvm::Twine &Name);
 
   llvm::Module &M;
@@ -103,6 +124,9 @@ private:
       ForwardsOf;
   std::vector<DispatchEntry> Dispatchers;
   llvm::DenseMap<llvm::Function *, llvm::Function *> Thunks;
+  std::vector<ReverseDispatchEntry> ReverseDispatchers;
+  /// Declarations that stand for a type.
+  llvm::DenseMap<llvm::FunctionType *, llvm::Function *> Signatures;
   std::vector<ReverseEntry> Reverses;
   /// Derived functions not optimised yet, in the order they were made.
   std::vector<llvm::Function *> Fresh;

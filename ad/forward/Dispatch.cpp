@@ -65,6 +65,15 @@ static Function *makeThunk(Function &F) {
   return Thunk;
 }
 
+Function *Differentiator::bodyOf(Function &Candidate) {
+  if (!Candidate.isDeclaration() && !Rules.hasRule(Candidate))
+    return &Candidate;
+  Function *&Thunk = Thunks[&Candidate];
+  if (!Thunk)
+    Thunk = makeThunk(Candidate);
+  return Thunk;
+}
+
 void Differentiator::fillDispatcher(const DispatchEntry &E) {
   Function &F = *E.Fn;
   LLVMContext &C = M.getContext();
@@ -81,13 +90,7 @@ void Differentiator::fillDispatcher(const DispatchEntry &E) {
   };
 
   for (Function *Candidate : Targets.candidates(E.Type, E.Slot)) {
-    Function *Body = Candidate;
-    if (Candidate->isDeclaration() || Rules.hasRule(*Candidate)) {
-      Function *&Thunk = Thunks[Candidate];
-      if (!Thunk)
-        Thunk = makeThunk(*Candidate);
-      Body = Thunk;
-    }
+    Function *Body = bodyOf(*Candidate);
     Request R = E.Key;
     R.Primal = Body;
     std::string Reason;

@@ -34,12 +34,14 @@ static std::string derivedName(const WorkingCopies &Copies,
 }
 
 void Differentiator::forget(size_t ForwardMark, size_t ReverseMark,
-                            size_t DispatchMark, size_t FreshMark) {
+                            size_t DispatchMark, size_t ReverseDispatchMark,
+                            size_t FreshMark) {
   for (size_t I = ForwardMark; I != Forwards.size(); ++I)
     llvm::erase(ForwardsOf[Forwards[I].Key.Primal], I);
   Forwards.resize(ForwardMark);
   Reverses.resize(ReverseMark);
   Dispatchers.resize(DispatchMark);
+  ReverseDispatchers.resize(ReverseDispatchMark);
   for (size_t I = FreshMark; I != Fresh.size(); ++I)
     Fresh[I]->dropAllReferences();
   for (size_t I = FreshMark; I != Fresh.size(); ++I) {
@@ -101,7 +103,8 @@ Expected<Derivative> Differentiator::forward(const Request &Asked) {
     // Start again: everything that this attempt made was made without looking
     // into the sparse shadow.
     consumeError(std::move(Failure));
-    forget(ForwardMark, Reverses.size(), DispatchMark, FreshMark);
+    forget(ForwardMark, Reverses.size(), DispatchMark,
+           ReverseDispatchers.size(), FreshMark);
     R.Sparse = true;
     return forward(R);
   }

@@ -71,6 +71,14 @@ ByteLayout adjoin::layoutOf(const ReverseSubject &S, const CallBase &CB,
   return Layout;
 }
 
+ByteLayout adjoin::layoutOfCopied(const ReverseSubject &S, const Argument &A) {
+  ByteLayout Layout;
+  uint64_t Size = S.DL.getTypeAllocSize(A.getParamByValType()).getFixedValue();
+  for (const KindRange &R : S.D.kinds().memory(&A, Size))
+    addPiece(Layout, R.Begin, std::min(R.End, Size), R.Kinds);
+  return Layout;
+}
+
 bool adjoin::savesPointers(const ReverseSubject &S, const CallBase &CB,
                            const CallClass &C, const ByteLayout &Layout) {
   const Value *Dst = CB.getArgOperand(C.PointerArg);

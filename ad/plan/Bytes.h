@@ -26,6 +26,9 @@ struct ByteLayout {
 ByteLayout layoutOf(const ReverseSubject &S, const llvm::CallBase &CB,
                     const CallClass &C);
 
+/// The layout of a struct that is passed by value in memory.
+ByteLayout layoutOfCopied(const ReverseSubject &S, const llvm::Argument &A);
+
 /// aug overwrites shadow pointers there that the caller may see: the old bytes
 /// are saved on the arena.
 bool savesPointers(const ReverseSubject &S, const llvm::CallBase &CB,

@@ -1,6 +1,7 @@
 // Needs: what the transpose of an instruction reads of the primal sweep.
 #include "ad/plan/Needs.h"
 #include "ad/plan/Bytes.h"
+#include "ad/plan/Intrinsics.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Instructions.h"
@@ -44,7 +45,11 @@ Type *adjoin::typeOf(const ReverseSubject &S, const Need &N) {
   case Need::Extra:
     if (auto *Store = dyn_cast<StoreInst>(N.V))
       return shadowType(Store->getValueOperand()->getType(), S.W);
-    return Type::getInt64Ty(C); // the size of an allocation's shadows
+    if (auto *CB = dyn_cast<CallBase>(N.V))
+      if (const CallSite *Site = S.site(*CB);
+          Site && Site->Class.K == CallClass::Custom)
+        return PointerType::getUnqual(C); // the tape of the user's rule
+    return Type::getInt64Ty(C);           // the size of an allocation's shadows
   }
   llvm_unreachable("all kinds of needs");
 }
@@ -163,6 +168,40 @@ private:
       extra("the shadow pointer that was overwritten");
   }
 
+  void structural(const IntrinsicInst &Call) {
+    switch (structureOf(Call)) {
+    case Structure::Product:
+      if (S.hasAdjoint(&Call))
+        for (const Value *Op : Call.args())
+          primal(Op, "a factor");
+      return;
+    case Structure::Extreme:
+      if (S.hasAdjoint(&Call)) {
+        primal(Call.getArgOperand(0), "the elements of an extreme");
+        primal(&Call, "the extreme");
+      }
+      return;
+    case Structure::Load:
+    case Structure::Gather:
+      if (!S.hasAdjoint(&Call))
+        return;
+      break;
+    case Structure::Store:
+    case Structure::Scatter:
+      if (!S.mayHaveShadow(maskedPointer(Call)))
+        return;
+      break;
+    default:
+      return;
+    }
+    primal(maskOf(Call), "the mask of an access");
+    access(maskedPointer(Call), "where the adjoints are");
+    if (structureOf(Call) == Structure::Gather ||
+        structureOf(Call) == Structure::Scatter)
+      if (S.state(maskedPointer(Call)) != ShadowState::Known)
+        primal(maskedPointer(Call), "what may be constant");
+  }
+
   void call(const CallBase &CB) {
     const CallSite *Site = S.site(CB);
     if (!Site || !Site->Active)
@@ -189,8 +228,21 @@ private:
     }
     case CallClass::Multi:
       return multi(CB, *C.Several);
+    case CallClass::Custom:
+      for (const Value *Arg : CB.args()) {
+        primal(Arg, "an argument of a registered gradient");
+        if (Arg->getType()->isPointerTy())
+          shadow(Arg, "a shadow in a registered gradient");
+      }
+      extra("the tape of a registered gradient");
+      return;
+    case CallClass::Intrinsic:
+      return structural(cast<IntrinsicInst>(CB));
+    case CallClass::Indirect:
     case CallClass::Derive: {
       unsigned Param = 0;
+      if (C.K == CallClass::Indirect && Site->Reads[Param++])
+        primal(CB.getCalledOperand(), "the function that is called");
       for (unsigned K = 0; K != CB.arg_size(); ++K) {
         const Value *Arg = CB.getArgOperand(K);
         if (Site->Reads[Param])

@@ -24,14 +24,19 @@ static constexpr unsigned RecomputeLimit = 6;
 /// Addresses are recomputed up to a higher one: they fold into accesses.
 static constexpr unsigned AddressLimit = 16;
 
-bool Plan::isFree(const Need &N) {
-  return (N.K == Need::Primal || N.K == Need::Shadow) &&
-         (isa<Argument>(N.V) || isa<Constant>(N.V));
+bool Plan::isFree(const Need &N) const {
+  if (N.K != Need::Primal && N.K != Need::Shadow)
+    return false;
+  if (auto *A = dyn_cast<Argument>(N.V))
+    return !S.isCopied(*A);
+  return isa<Constant>(N.V);
 }
 
 const BasicBlock *adjoin::definingBlock(const Need &N) {
   if (auto *BB = dyn_cast<BasicBlock>(N.V))
     return BB;
+  if (auto *A = dyn_cast<Argument>(N.V)) // a struct that aug copies at entry
+    return &A->getParent()->getEntryBlock();
   return cast<Instruction>(N.V)->getParent();
 }
 

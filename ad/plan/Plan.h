@@ -81,7 +81,7 @@ public:
   }
 
   /// Available in rev without a slot: constants, arguments and their shadows.
-  static bool isFree(const Need &N);
+  bool isFree(const Need &N) const;
 
   void print(llvm::raw_ostream &OS) const;
 

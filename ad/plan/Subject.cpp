@@ -1,5 +1,8 @@
 // The subject of a reverse derivative: flow, adjoint forms, call sites.
 #include "ad/plan/Subject.h"
+#include "ad/analysis/CallTargets.h"
+#include "ad/plan/Bytes.h"
+#include "ad/plan/Intrinsics.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Instructions.h"
@@ -40,16 +43,13 @@ void ReverseSubject::findFlow() {
     if (!Normal.contains(&BB))
       continue;
     if (isa<ReturnInst>(BB.getTerminator())) {
-      assert(!Exit && "working copies have one return");
-      Exit = &BB;
+      Exits.push_back(&BB);
     }
     for (BasicBlock *S : normalSuccessors(&BB))
       Backwards[S].push_back(&BB);
   }
-  if (!Exit)
-    return;
-  Reversed.insert(Exit);
-  Work.push_back(Exit);
+  Reversed.insert(Exits.begin(), Exits.end());
+  Work.append(Exits.begin(), Exits.end());
   while (!Work.empty())
     for (BasicBlock *P : Backwards[Work.pop_back_val()])
       if (Reversed.insert(P).second)
@@ -212,11 +212,6 @@ Error ReverseSubject::derive(CallBase &CB, CallSite &Site) {
     return diagnose(CB, Twine("cannot differentiate call of ") +
                             quotedName(*Callee) +
                             ": it takes a variable number of arguments");
-  for (unsigned I = 0; I != CB.arg_size(); ++I)
-    if (CB.isByValArgument(I) && isActive(CB.getArgOperand(I)))
-      return diagnose(CB, Twine("cannot differentiate ") + callText(CB) +
-                              " in reverse mode: an active struct is passed "
-                              "by value in memory");
   Request &Q = Site.Q;
   Q.Primal = Callee;
   Q.M = Mode::Reverse;
@@ -230,10 +225,105 @@ Error ReverseSubject::derive(CallBase &CB, CallSite &Site) {
     return withNote(Pair.takeError(), Twine("needed for the derivative of ") +
                                           quotedName(*Callee) + " called at " +
                                           SourcePlace::of(CB).str());
-  Site.Pair = *Pair;
+  take(Site, *Pair);
+  return Error::success();
+}
+
+void ReverseSubject::take(CallSite &Site, const ReversePair &Pair) {
+  Site.Pair = Pair;
   // While the callee is being emitted (recursion) nothing is known of its uses.
-  for (const Argument &A : Pair->Rev->args())
-    Site.Reads.push_back(Pair->Rev->isDeclaration() || !A.use_empty());
+  for (const Argument &A : Pair.Rev->args())
+    Site.Reads.push_back(Pair.Rev->isDeclaration() || !A.use_empty());
+  Site.Active = true;
+}
+
+Error ReverseSubject::dispatch(CallBase &CB, CallSite &Site) {
+  FunctionType *FT = CB.getFunctionType();
+  if (FT->isVarArg())
+    return diagnose(CB, "cannot differentiate an indirect call with a variable "
+                        "number of arguments");
+  for (unsigned I = 0; I != CB.arg_size(); ++I)
+    if (CB.isByValArgument(I))
+      return diagnose(CB, "cannot differentiate an indirect call that passes a "
+                          "struct by value in memory in reverse mode");
+  Expected<ReversePair> Pair = D.reverseDispatcher(
+      FT, Facts.argumentStates(CB), !CB.getType()->isVoidTy() && isActive(&CB),
+      tableSlot(CB), R, Site.Q);
+  if (!Pair)
+    return Pair.takeError();
+  take(Site, *Pair);
+  return Error::success();
+}
+
+Error ReverseSubject::structural(IntrinsicInst &I, CallSite &Site) {
+  Site.Active = true;
+  bool Masked = false;
+  switch (structureOf(I)) {
+  case Structure::None:
+    return diagnose(I, Twine("cannot differentiate ") + callText(I) +
+                           " in reverse mode");
+  case Structure::Load:
+  case Structure::Gather:
+    Masked = isActive(&I);
+    break;
+  case Structure::Store:
+  case Structure::Scatter:
+    Masked = isActive(I.getArgOperand(0)) || mayHaveShadow(maskedPointer(I));
+    break;
+  default:
+    return Error::success();
+  }
+  if (!Masked)
+    return Error::success();
+  Type *T =
+      I.getType()->isVoidTy() ? I.getArgOperand(0)->getType() : I.getType();
+  if (T->isPtrOrPtrVectorTy())
+    return diagnose(I, "cannot differentiate a masked access of pointers in "
+                       "reverse mode");
+  return Error::success();
+}
+
+/// A registered gradient has to have the signatures of section 9 of
+/// interface.md.
+Error ReverseSubject::custom(CallBase &CB, CallSite &Site) {
+  const CustomRule &Rule = *Site.Class.User;
+  Value *Callee = CB.getCalledOperand();
+  if (!Rule.Augmented || !Rule.Gradient)
+    return diagnose(CB, Twine("cannot differentiate call of ") +
+                            quotedName(*Callee) +
+                            " in reverse mode: it has a registered derivative "
+                            "but no registered gradient");
+  if (W != 1)
+    return diagnose(CB, Twine("cannot use the registered gradient of ") +
+                            quotedName(*Callee) + " in vector mode");
+  auto Takes = [&](const Function &F, ArrayRef<Type *> More) {
+    SmallVector<Type *, 8> Params;
+    if (F.hasParamAttribute(0, Attribute::StructRet))
+      Params.push_back(PointerType::getUnqual(F.getContext()));
+    for (Value *Arg : CB.args()) {
+      Params.push_back(Arg->getType());
+      if (Arg->getType()->isPointerTy())
+        Params.push_back(Arg->getType());
+    }
+    Params.append(More.begin(), More.end());
+    return !F.isVarArg() &&
+           ArrayRef<Type *>(Params) == F.getFunctionType()->params();
+  };
+  Type *T = CB.getType();
+  Type *Tape = PointerType::getUnqual(CB.getContext());
+  SmallVector<Type *, 2> More;
+  if (T->isFPOrFPVectorTy())
+    More.push_back(T);
+  More.push_back(Tape);
+  for (auto [F, Extra] : {std::pair(Rule.Augmented, ArrayRef<Type *>()),
+                          std::pair(Rule.Gradient, ArrayRef<Type *>(More))})
+    if (!Takes(*F, Extra))
+      return diagnose(CB, Twine("the registered gradient ") + quotedName(*F) +
+                              " of " + quotedName(*Callee) +
+                              " does not have the signature of a gradient: "
+                              "each pointer parameter is followed by its "
+                              "shadow; then come, for the second function, "
+                              "the seed of a float result and the tape");
   Site.Active = true;
   return Error::success();
 }
@@ -278,13 +368,13 @@ Error ReverseSubject::classify(CallBase &CB, CallSite &Site) {
     Site.Active = hasAdjoint(&CB);
     return Error::success();
   case CallClass::Custom:
-    return Cannot(" in reverse mode: it has a registered rule");
+    return custom(CB, Site);
   case CallClass::Indirect:
-    return Cannot(" in reverse mode: the function is chosen at run time");
+    return dispatch(CB, Site);
   case CallClass::Assembly:
     return diagnose(CB, "cannot differentiate inline assembly on active data");
   case CallClass::Intrinsic:
-    return Cannot(" in reverse mode");
+    return structural(cast<IntrinsicInst>(CB), Site);
   case CallClass::Unknown:
     return Cannot(": it has no IR in this link and no rule");
   case CallClass::Inactive:
@@ -346,5 +436,10 @@ Error ReverseSubject::analyse() {
     }
   }
   findSelected();
+  for (Argument &A : Copy.args())
+    if (isCopied(A) && layoutOfCopied(*this, A).Unclear)
+      Fail(diagnose(Copy, Twine("cannot tell the floating-point values from "
+                                "the pointers in the struct that ") +
+                              quotedName(Copy) + " takes by value"));
   return Failure;
 }

@@ -7,6 +7,7 @@
 #include "ad/analysis/Activity.h"
 #include "ad/rules/Calls.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 namespace adjoin {
 
@@ -61,8 +62,9 @@ public:
   /// The distinct reversed predecessors of a reversed block, in program order.
   llvm::ArrayRef<llvm::BasicBlock *>
   predecessors(const llvm::BasicBlock *BB) const;
-  /// The block that returns; null when the function never does.
-  llvm::BasicBlock *exit() const { return Exit; }
+  /// The blocks that return: one, but for calls that must be tail calls; none
+  /// when the function never returns.
+  llvm::ArrayRef<llvm::BasicBlock *> exits() const { return Exits; }
 
   // Values.
   ShadowState state(const llvm::Value *V) const { return Facts.state(V); }
@@ -76,6 +78,11 @@ public:
   /// Accesses look into the call's sparse shadow where there is no other.
   bool isSparse(const llvm::Value *Ptr) const {
     return R.Sparse && state(Ptr) != ShadowState::Known;
+  }
+  /// An active struct that is passed by value in memory: aug copies it, with
+  /// shadows of its own, to an arena object.
+  bool isCopied(const llvm::Argument &A) const {
+    return A.hasByValAttr() && isActive(&A);
   }
   /// Active, with float bytes: it has an adjoint accumulator.
   bool hasAdjoint(const llvm::Value *V) const {
@@ -107,6 +114,10 @@ private:
   void findSelected();
   llvm::Error classify(llvm::CallBase &CB, CallSite &Site);
   llvm::Error derive(llvm::CallBase &CB, CallSite &Site);
+  llvm::Error dispatch(llvm::CallBase &CB, CallSite &Site);
+  llvm::Error structural(llvm::IntrinsicInst &I, CallSite &Site);
+  llvm::Error custom(llvm::CallBase &CB, CallSite &Site);
+  void take(CallSite &Site, const ReversePair &Pair);
   AdjointForm formOf(llvm::Type *T, uint64_t Offset,
                      const KindRanges &Kinds) const;
 
@@ -115,7 +126,7 @@ private:
   llvm::DenseMap<const llvm::BasicBlock *,
                  llvm::SmallVector<llvm::BasicBlock *, 4>>
       Preds;
-  llvm::BasicBlock *Exit = nullptr;
+  llvm::SmallVector<llvm::BasicBlock *, 1> Exits;
   llvm::DenseMap<const llvm::CallBase *, CallSite> Sites;
   llvm::DenseSet<const llvm::Instruction *> OnlySelected;
   mutable llvm::DenseMap<const llvm::Value *, AdjointForm> Forms;

@@ -1,6 +1,7 @@
 // The reverse sweep, driver: reversed blocks, records, accumulators.
 #include "ad/reverse/Adjoint.h"
 #include "ad/forward/ForwardEmitter.h"
+#include "ad/reverse/ArenaObjects.h"
 #include "ad/shadow/Lanes.h"
 #include "llvm/IR/Instructions.h"
 
@@ -50,7 +51,7 @@ void AdjointEmitter::enterArguments() {
 Value *AdjointEmitter::need(const Need &N) {
   if (auto *C = dyn_cast<Constant>(N.V); C && N.K == Need::Primal)
     return const_cast<Constant *>(C);
-  if (isa<Argument>(N.V))
+  if (auto *A = dyn_cast<Argument>(N.V); A && !S.isCopied(*A))
     return Parameters.lookup(N);
   Value *V = Recorded.lookup(N);
   if (!V)
@@ -204,6 +205,27 @@ void AdjointEmitter::leave(const BasicBlock &BB) {
 }
 
 void AdjointEmitter::finish() {
+  // What was copied last was pushed last.
+  for (Argument &A : reverse(S.Copy.args())) {
+    if (!S.isCopied(A))
+      continue;
+    ByteLayout Layout = layoutOfCopied(S, A);
+    Value *Stride =
+        arenaStride(B, B.getInt64(DL.getTypeAllocSize(A.getParamByValType())));
+    Value *Memory =
+        B.CreateCall(D.runtime("adjoin_rt_pop"),
+                     {context(), B.CreateMul(Stride, B.getInt64(W + 1))});
+    Value *Caller = Parameters.lookup({&A, Need::Shadow});
+    for (unsigned K = 0; K != W; ++K) {
+      Value *Own =
+          B.CreatePtrAdd(Memory, B.CreateMul(Stride, B.getInt64(K + 1)));
+      for (const BytePiece &Piece : Layout.Floats)
+        B.CreateCall(D.runtime(pullName(Piece.Kinds, false)),
+                     {Own, laneOf(B, Caller, K, A.getType(), W),
+                      B.getInt64(Piece.Begin),
+                      B.getInt64(Piece.End - Piece.Begin)});
+    }
+  }
   if (Target.getReturnType()->isVoidTy()) {
     B.CreateRetVoid();
     return;
@@ -249,8 +271,7 @@ Error AdjointEmitter::run() {
   Target.setLinkage(GlobalValue::InternalLinkage);
   copyDerivedAttributes(S.Copy, Target);
   enterArguments();
-  BasicBlock *Exit = S.exit();
-  if (!Exit) { // the primal never returns
+  if (S.exits().empty()) { // the primal never returns
     B.CreateUnreachable();
     return Error::success();
   }
@@ -259,8 +280,20 @@ Error AdjointEmitter::run() {
     if (S.isReversed(BB))
       Blocks[BB] =
           BasicBlock::Create(B.getContext(), BB->getName() + ".rev", &Target);
-  popFrame();
-  B.CreateBr(Blocks[Exit]);
+  if (S.exits().size() == 1) {
+    popFrame();
+    B.CreateBr(Blocks[S.exits()[0]]);
+  } else {
+    // aug said last by which return it left.
+    Value *Number =
+        B.CreateLoad(B.getInt64Ty(), B.CreateCall(D.runtime("adjoin_rt_pop"),
+                                                  {context(), B.getInt64(8)}));
+    popFrame();
+    auto *Switch =
+        B.CreateSwitch(Number, Blocks[S.exits()[0]], S.exits().size() - 1);
+    for (unsigned K = 1; K != S.exits().size(); ++K)
+      Switch->addCase(B.getInt64(K), Blocks[S.exits()[K]]);
+  }
   Error Failure = Error::success();
   for (BasicBlock *BB : reverse(S.blocks()))
     if (S.isReversed(BB))

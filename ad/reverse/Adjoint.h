@@ -3,6 +3,7 @@
 #define ADJOIN_AD_REVERSE_ADJOINT_H
 
 #include "ad/plan/Bytes.h"
+#include "ad/plan/Intrinsics.h"
 #include "ad/plan/Plan.h"
 #include "llvm/IR/IRBuilder.h"
 
@@ -71,12 +72,22 @@ private:
   llvm::Value *eachLane(llvm::Value *Adjoint, llvm::Type *From, llvm::Type *To,
                         llvm::function_ref<llvm::Value *(llvm::Value *)> F);
 
+  // Intrinsics (TransposeIntrinsics.cpp).
+  void transposeIntrinsic(const llvm::IntrinsicInst &I);
+  void transposeReduction(const llvm::IntrinsicInst &I, Structure S);
+  void transposePermutation(const llvm::IntrinsicInst &I);
+  llvm::Value *transposeElements(const llvm::Value *Ptr, unsigned K,
+                                 llvm::FixedVectorType *Form, llvm::Value *Mask,
+                                 llvm::Value *Lane);
+  void transposeMasked(const llvm::IntrinsicInst &I, Structure Access);
+
   // Memory and calls (TransposeMemory.cpp).
   void transposeLoad(const llvm::LoadInst &I);
   void transposeStore(const llvm::StoreInst &I);
   void transposeAlloca(const llvm::AllocaInst &I);
   llvm::Error transposeCall(const llvm::CallBase &I);
   void transposeBytes(const llvm::CallBase &I, const CallClass &C);
+  void transposeCustom(const llvm::CallBase &I, const CallSite &Site);
   void transposeDerived(const llvm::CallBase &I, const CallSite &Site);
   /// Runs \p F with where lane \p K of the shadow of \p Size bytes at \p Ptr is
   /// read and where it is written, if there is one; its results, or zeros.

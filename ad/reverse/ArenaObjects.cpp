@@ -87,3 +87,58 @@ void adjoin::storePointers(IRBuilder<> &B, Value *Shadow, Value *Address,
                     commonAlignment(A, Offset));
               });
 }
+
+/// The name of the runtime's function that undoes a copy of floats.
+std::string adjoin::pullName(KindSet Kinds, bool Down) {
+  StringRef Suffix;
+  switch (Kinds.bits()) {
+  case KindSet::F16:
+    Suffix = "f16";
+    break;
+  case KindSet::BF16:
+    Suffix = "bf16";
+    break;
+  case KindSet::F32:
+    Suffix = "f32";
+    break;
+  case KindSet::F64:
+    Suffix = "f64";
+    break;
+  case KindSet::F80:
+    Suffix = "f80";
+    break;
+  case KindSet::F128:
+    Suffix = "f128";
+    break;
+  default:
+    llvm_unreachable("a piece of floats has one kind");
+  }
+  return ((Down ? "adjoin_rt_pull_down_" : "adjoin_rt_pull_") + Suffix).str();
+}
+
+Value *adjoin::callInMemory(IRBuilder<> &B, Function &F,
+                            SmallVectorImpl<Value *> &Args, uint64_t Size) {
+  BasicBlock &Entry = B.GetInsertBlock()->getParent()->getEntryBlock();
+  IRBuilder<> AtEntry(&Entry, Entry.begin());
+  bool SRet = F.hasParamAttribute(0, Attribute::StructRet);
+  const DataLayout &DL = F.getParent()->getDataLayout();
+  Type *Returned = F.getReturnType();
+  if (!SRet && !Returned->isVoidTy())
+    Size =
+        std::max<uint64_t>(Size, DL.getTypeAllocSize(Returned).getFixedValue());
+  AllocaInst *Memory = AtEntry.CreateAlloca(
+      ArrayType::get(B.getInt8Ty(), std::max<uint64_t>(Size, 1)));
+  Memory->setAlignment(Align(16));
+  // Members that the function does not return are zero.
+  B.CreateMemSet(Memory, B.getInt8(0), Size, Align(16));
+  if (SRet)
+    Args.insert(Args.begin(), Memory);
+  CallInst *Call = B.CreateCall(&F, Args);
+  Call->setCallingConv(F.getCallingConv());
+  if (SRet)
+    Call->addParamAttrs(
+        0, AttrBuilder(F.getContext(), F.getAttributes().getParamAttrs(0)));
+  else if (!Returned->isVoidTy())
+    B.CreateStore(Call, Memory);
+  return Memory;
+}

@@ -3,6 +3,7 @@
 #ifndef ADJOIN_AD_REVERSE_ARENAOBJECTS_H
 #define ADJOIN_AD_REVERSE_ARENAOBJECTS_H
 
+#include "ad/analysis/Kinds.h"
 #include "ad/rules/Calls.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
@@ -28,6 +29,15 @@ llvm::Value *normalisedShadow(llvm::IRBuilder<> &B, llvm::Value *Shadow,
 void storePointers(llvm::IRBuilder<> &B, llvm::Value *Shadow,
                    llvm::Value *Address, llvm::Align A,
                    const llvm::DataLayout &DL);
+
+/// The name of the runtime's function that undoes a copy of floats of one kind.
+std::string pullName(KindSet Kinds, bool Down);
+
+/// Calls \p F and gives memory (of at least \p Size bytes) that holds what it
+/// returns, in registers or by sret.
+llvm::Value *callInMemory(llvm::IRBuilder<> &B, llvm::Function &F,
+                          llvm::SmallVectorImpl<llvm::Value *> &Args,
+                          uint64_t Size);
 
 } // namespace adjoin
 

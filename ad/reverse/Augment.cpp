@@ -2,6 +2,8 @@
 // post-order, adding shadow pointers and, at the end of each block, its record.
 #include "ad/reverse/Augment.h"
 #include "ad/forward/ForwardEmitter.h"
+#include "ad/plan/Bytes.h"
+#include "ad/reverse/ArenaObjects.h"
 #include "ad/shadow/Lanes.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Instructions.h"
@@ -61,8 +63,12 @@ void AugmentEmitter::enterArguments() {
   // Null and the primal itself both mean constant: from here on the primal.
   BasicBlock &Entry = Target.getEntryBlock();
   B.SetInsertPoint(&Entry, Entry.getFirstInsertionPt());
+  for (Argument &A : S.Copy.args())
+    if (A.hasByValAttr())
+      copyStruct(A);
   for (Argument &A : S.Copy.args()) {
-    if (!A.getType()->isPointerTy() || S.state(&A) != ShadowState::Maybe)
+    if (S.isCopied(A) || !A.getType()->isPointerTy() ||
+        S.state(&A) != ShadowState::Maybe)
       continue;
     Shadows[&A] = mapLanes(B, {Shadows[&A]}, {A.getType()}, A.getType(), W,
                            [&](ArrayRef<Value *> Lane) {
@@ -70,6 +76,43 @@ void AugmentEmitter::enterArguments() {
                                                    primal(&A), Lane[0]);
                            });
   }
+}
+
+void AugmentEmitter::copyStruct(const Argument &A) {
+  auto *Param = cast<Argument>(primal(&A));
+  uint64_t Size = DL.getTypeAllocSize(A.getParamByValType()).getFixedValue();
+  Align Alignment = std::max(Align(16), A.getParamAlign().valueOrOne());
+  Value *Copy, *Stride = arenaStride(B, B.getInt64(Size));
+  SmallPtrSet<Instruction *, 4> Kept;
+  if (S.isCopied(A)) {
+    Copy = push(B.CreateMul(Stride, B.getInt64(W + 1)), A.getName());
+    Value *Shadow = freshShadows(
+        Stride, B.CreatePtrAdd(Copy, Stride, A.getName() + ".s"), A.getType());
+    for (unsigned K = 0; K != W; ++K) {
+      Value *To = laneOf(B, Shadow, K, A.getType(), W);
+      Value *From = laneOf(B, Shadows[&A], K, A.getType(), W);
+      // Null means constant: then the pointers are their own shadows.
+      From = B.CreateSelect(B.CreateIsNull(From), Param, From);
+      if (auto *Select = dyn_cast<Instruction>(From))
+        Kept.insert(Select);
+      for (const BytePiece &Piece : layoutOfCopied(S, A).Pointers)
+        B.CreateMemCpy(B.CreateConstGEP1_64(B.getInt8Ty(), To, Piece.Begin),
+                       MaybeAlign(),
+                       B.CreateConstGEP1_64(B.getInt8Ty(), From, Piece.Begin),
+                       MaybeAlign(), Piece.End - Piece.Begin);
+    }
+    Shadows[&A] = Shadow;
+  } else {
+    AllocaInst *Own = B.CreateAlloca(ArrayType::get(B.getInt8Ty(), Size));
+    Own->setAlignment(Alignment);
+    Copy = Own;
+  }
+  auto *Fill = B.CreateMemCpy(Copy, Align(16), Param, MaybeAlign(), Size);
+  Param->replaceUsesWithIf(Copy, [&](Use &U) {
+    auto *User = dyn_cast<Instruction>(U.getUser());
+    return User != Fill && !Kept.contains(User);
+  });
+  VMap[&A] = Copy;
 }
 
 Value *AugmentEmitter::primal(const Value *V) const {
@@ -207,6 +250,10 @@ void AugmentEmitter::visitReturn(ReturnInst &I) {
   placeBefore(I);
   pushRecord(*I.getParent());
   pushFrame();
+  if (S.exits().size() > 1)
+    B.CreateStore(
+        B.getInt64(find(S.exits(), I.getParent()) - S.exits().begin()),
+        push(B.getInt64(8), "exit"));
   if (!returnsShadow(S.R))
     return;
   Value *V = I.getReturnValue();

@@ -18,6 +18,7 @@ private:
   // Driver (Augment.cpp).
   void cloneBody();
   void enterArguments();
+  void copyStruct(const llvm::Argument &A);
   llvm::Error visitBlock(llvm::BasicBlock &BB);
   llvm::Error visit(llvm::Instruction &I);
   void visitReturn(llvm::ReturnInst &I);
@@ -66,6 +67,9 @@ private:
   llvm::Error visitCall(llvm::CallBase &I);
   void visitAllocate(llvm::CallBase &I, const CallSite &Site);
   llvm::Error visitTransfer(llvm::CallBase &I, const CallClass &C);
+  void visitCustom(llvm::CallBase &I, const CallSite &Site);
+  llvm::Error visitIntrinsic(llvm::IntrinsicInst &I);
+  void replace(llvm::CallBase &I, llvm::Value *New, llvm::Value *Result);
   void visitDerived(llvm::CallBase &I, const CallSite &Site);
   /// Takes fresh shadows of \p Size bytes for each lane off the arena, cleared.
   llvm::Value *freshShadows(llvm::Value *Size, llvm::Value *Memory,

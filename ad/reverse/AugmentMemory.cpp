@@ -1,5 +1,6 @@
 // The augmented primal: shadow memory and calls.
 #include "ad/plan/Bytes.h"
+#include "ad/plan/Intrinsics.h"
 #include "ad/reverse/ArenaObjects.h"
 #include "ad/reverse/Augment.h"
 #include "ad/shadow/Lanes.h"
@@ -225,11 +226,20 @@ void AugmentEmitter::visitDerived(CallBase &I, const CallSite &Site) {
   placeBefore(I);
   auto *Old = cast<CallBase>(primal(&I));
   SmallVector<Value *, 8> Args;
+  bool Indirect = Site.Class.K == CallClass::Indirect;
+  if (Indirect)
+    Args.push_back(primal(I.getCalledOperand()));
   for (unsigned K = 0; K != I.arg_size(); ++K) {
     Args.push_back(primal(I.getArgOperand(K)));
     if (hasShadowParameter(Site.Q, K))
       Args.push_back(shadow(I.getArgOperand(K)));
   }
+  if (Indirect)
+    Args.push_back(B.CreateGlobalString(
+        "cannot differentiate the indirect call at " +
+            SourcePlace::of(I).str() + " in '" + SourcePlace::of(I).Function +
+            "': the function that it reaches has no derivative in this program",
+        "adjoin.message", 0, &D.module()));
   Args.push_back(context());
   SmallVector<OperandBundleDef, 1> Bundles;
   Old->getOperandBundlesAsDefs(Bundles);
@@ -247,13 +257,89 @@ void AugmentEmitter::visitDerived(CallBase &I, const CallSite &Site) {
     Result = B.CreateExtractValue(New, 0, I.getName());
     setShadow(&I, B.CreateExtractValue(New, 1, I.getName() + ".s"));
   }
+  replace(I, New, Result);
+}
+
+void AugmentEmitter::replace(CallBase &I, Value *New, Value *Result) {
+  auto *Old = cast<CallBase>(primal(&I));
   VMap[&I] = I.getType()->isVoidTy() ? New : Result;
   if (!I.getType()->isVoidTy())
     Old->replaceAllUsesWith(Result);
   // The terminator that the edges are numbered by is the call itself.
   if (I.isTerminator())
-    Terminators[&I] = New;
+    Terminators[&I] = cast<Instruction>(New);
   Old->eraseFromParent();
+}
+
+void AugmentEmitter::visitCustom(CallBase &I, const CallSite &Site) {
+  placeBefore(I);
+  SmallVector<Value *, 8> Args;
+  for (const Value *Arg : I.args()) {
+    Args.push_back(primal(Arg));
+    // The shadow of an inactive pointer is null (interface.md, section 9).
+    if (Arg->getType()->isPointerTy())
+      Args.push_back(S.isActive(Arg) ? forReverse(Arg)
+                                     : Constant::getNullValue(Arg->getType()));
+  }
+  Type *T = I.getType();
+  Type *Ptr = PointerType::getUnqual(B.getContext());
+  SmallVector<Type *, 3> Members{Ptr};
+  if (!T->isVoidTy())
+    Members.push_back(T);
+  if (T->isPointerTy())
+    Members.push_back(T);
+  StructType *Results = StructType::get(B.getContext(), Members);
+  // A rule does not unwind into a handler of the primal.
+  Instruction *Branch = nullptr;
+  if (auto *Invoke = dyn_cast<InvokeInst>(primal(&I))) {
+    Branch = B.CreateBr(Invoke->getNormalDest());
+    Invoke->getUnwindDest()->removePredecessor(Invoke->getParent());
+    B.SetInsertPoint(Branch);
+  }
+  Value *Memory = callInMemory(B, *Site.Class.User->Augmented, Args,
+                               DL.getTypeAllocSize(Results).getFixedValue());
+  auto Member = [&](unsigned K) {
+    return B.CreateLoad(Members[K], B.CreateStructGEP(Results, Memory, K));
+  };
+  Extras[&I] = Member(0);
+  Value *Result = T->isVoidTy() ? Extras[&I] : Member(1);
+  if (S.hasShadow(&I))
+    setShadow(&I, normalisedShadow(B, Member(2), Result));
+  replace(I, Branch ? static_cast<Value *>(Branch) : Extras[&I], Result);
+}
+
+Error AugmentEmitter::visitIntrinsic(IntrinsicInst &I) {
+  placeAfter(I);
+  Structure Kind = structureOf(I);
+  if ((Kind == Structure::Store || Kind == Structure::Scatter) &&
+      S.isSparse(maskedPointer(I)) && S.hasAdjoint(maskedData(I))) {
+    // Where active floats are stored there has to be a sparse shadow.
+    const Value *Ptr = maskedPointer(I);
+    auto *T = cast<FixedVectorType>(maskedData(I)->getType());
+    bool Whole = !Ptr->getType()->isVectorTy();
+    uint64_t Size =
+        DL.getTypeStoreSize(Whole ? T : T->getElementType()).getFixedValue();
+    for (unsigned K = 0; K != W; ++K)
+      for (unsigned E = 0; E != (Whole ? 1 : T->getNumElements()); ++E) {
+        Value *P = primal(Ptr);
+        Value *Q = laneOf(B, shadow(Ptr), K, Ptr->getType(), W);
+        if (!Whole) {
+          P = B.CreateExtractElement(P, E);
+          Q = B.CreateExtractElement(Q, E);
+        }
+        B.CreateCall(D.runtime("adjoin_rt_shadow_write"),
+                     {context(), P, Q, B.getInt64(Size), B.getInt64(K)});
+      }
+  }
+  if (!S.hasShadow(&I))
+    return Error::success();
+  if (structureOf(I) == Structure::Through) {
+    setShadow(&I, perLane(I, {I.getArgOperand(0)}));
+    return Error::success();
+  }
+  return diagnose(I, Twine("cannot differentiate call of ") +
+                         quotedName(*I.getCalledOperand()) +
+                         " on active pointers in reverse mode");
 }
 
 Error AugmentEmitter::visitCall(CallBase &I) {
@@ -271,6 +357,12 @@ Error AugmentEmitter::visitCall(CallBase &I) {
     case CallClass::Transfer:
     case CallClass::Fill:
       return visitTransfer(I, C);
+    case CallClass::Custom:
+      visitCustom(I, *Site);
+      return Error::success();
+    case CallClass::Intrinsic:
+      return visitIntrinsic(cast<IntrinsicInst>(I));
+    case CallClass::Indirect:
     case CallClass::Derive:
       visitDerived(I, *Site);
       return Error::success();

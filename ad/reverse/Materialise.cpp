@@ -148,7 +148,7 @@ Value *AdjointEmitter::recompute(const Need &N) {
 }
 
 Value *AdjointEmitter::materialise(const Need &N) {
-  if (Plan::isFree(N)) {
+  if (P.isFree(N)) {
     if (N.K == Need::Shadow && isa<Constant>(N.V))
       return Constant::getNullValue(shadowType(N.V->getType(), W));
     return need(N);

@@ -50,7 +50,8 @@ Expected<ReversePair> Differentiator::reverse(const Request &Asked) {
   }
 
   size_t ReverseMark = Reverses.size(), DispatchMark = Dispatchers.size(),
-         FreshMark = Fresh.size(), ForwardMark = Forwards.size();
+         FreshMark = Fresh.size(), ForwardMark = Forwards.size(),
+         ReverseDispatchMark = ReverseDispatchers.size();
   // The pair is known before it has bodies: recursion finds it.
   const Function *Original = Copies.originalOf(**Copy);
   std::string Name = (Original ? Original : *Copy)->getName().str();
@@ -68,7 +69,8 @@ Expected<ReversePair> Differentiator::reverse(const Request &Asked) {
     // Start again: everything that this attempt made was made without looking
     // into the sparse shadow.
     consumeError(std::move(Failure));
-    forget(ForwardMark, ReverseMark, DispatchMark, FreshMark);
+    forget(ForwardMark, ReverseMark, DispatchMark, ReverseDispatchMark,
+           FreshMark);
     R.Sparse = true;
     return reverse(R);
   }

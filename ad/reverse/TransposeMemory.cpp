@@ -147,34 +147,6 @@ void AdjointEmitter::transposeAlloca(const AllocaInst &I) {
                {context(), arenaSize(B, I, Stride, W)});
 }
 
-/// The name of the runtime's function that undoes a copy of floats.
-static std::string pullName(KindSet Kinds, bool Down) {
-  StringRef Suffix;
-  switch (Kinds.bits()) {
-  case KindSet::F16:
-    Suffix = "f16";
-    break;
-  case KindSet::BF16:
-    Suffix = "bf16";
-    break;
-  case KindSet::F32:
-    Suffix = "f32";
-    break;
-  case KindSet::F64:
-    Suffix = "f64";
-    break;
-  case KindSet::F80:
-    Suffix = "f80";
-    break;
-  case KindSet::F128:
-    Suffix = "f128";
-    break;
-  default:
-    llvm_unreachable("a piece of floats has one kind");
-  }
-  return ((Down ? "adjoin_rt_pull_down_" : "adjoin_rt_pull_") + Suffix).str();
-}
-
 void AdjointEmitter::transposeBytes(const CallBase &I, const CallClass &C) {
   ByteLayout Layout = layoutOf(S, I, C);
   const Value *Dst = I.getArgOperand(C.PointerArg);
@@ -249,6 +221,9 @@ void AdjointEmitter::transposeDerived(const CallBase &I, const CallSite &Site) {
   SmallVector<Value *, 8> Args;
   // What the callee's sweep does not use is not kept for it.
   auto Unused = [&] { return !Site.Reads[Args.size()]; };
+  if (Site.Class.K == CallClass::Indirect)
+    Args.push_back(Unused() ? PoisonValue::get(I.getCalledOperand()->getType())
+                            : primal(I.getCalledOperand()));
   for (unsigned K = 0; K != I.arg_size(); ++K) {
     const Value *Arg = I.getArgOperand(K);
     Args.push_back(Unused() ? PoisonValue::get(Arg->getType()) : primal(Arg));
@@ -283,6 +258,36 @@ void AdjointEmitter::transposeDerived(const CallBase &I, const CallSite &Site) {
   }
 }
 
+void AdjointEmitter::transposeCustom(const CallBase &I, const CallSite &Site) {
+  Function *Gradient = Site.Class.User->Gradient;
+  SmallVector<Value *, 8> Args;
+  SmallVector<Type *, 4> Floats;
+  SmallVector<const Value *, 4> To;
+  for (const Value *Arg : I.args()) {
+    Args.push_back(primal(Arg));
+    if (Arg->getType()->isPointerTy())
+      Args.push_back(shadowLane(Arg, 0));
+    else if (Arg->getType()->isFPOrFPVectorTy()) {
+      Floats.push_back(Arg->getType());
+      To.push_back(Arg);
+    }
+  }
+  if (I.getType()->isFPOrFPVectorTy())
+    Args.push_back(S.hasAdjoint(&I)
+                       ? convert(take(&I), formType(&I), I.getType())
+                       : Constant::getNullValue(I.getType()));
+  Args.push_back(need({&I, Need::Extra}));
+  // The adjoints come as a C struct in memory, in registers or by sret.
+  StructType *Adjoints = StructType::get(B.getContext(), Floats);
+  Value *Memory = callInMemory(B, *Gradient, Args,
+                               DL.getTypeAllocSize(Adjoints).getFixedValue());
+  for (auto [K, Arg] : enumerate(To))
+    if (S.hasAdjoint(Arg))
+      give(Arg, convert(B.CreateLoad(Floats[K],
+                                     B.CreateStructGEP(Adjoints, Memory, K)),
+                        Arg->getType(), formType(Arg)));
+}
+
 Error AdjointEmitter::transposeCall(const CallBase &I) {
   const CallSite *Site = S.site(I);
   if (!Site || !Site->Active)
@@ -309,6 +314,13 @@ Error AdjointEmitter::transposeCall(const CallBase &I) {
   case CallClass::Fill:
     transposeBytes(I, C);
     return Error::success();
+  case CallClass::Custom:
+    transposeCustom(I, *Site);
+    return Error::success();
+  case CallClass::Intrinsic:
+    transposeIntrinsic(cast<IntrinsicInst>(I));
+    return Error::success();
+  case CallClass::Indirect:
   case CallClass::Derive:
     transposeDerived(I, *Site);
     return Error::success();
