@@ -9,6 +9,6 @@ function(adjoin_example name)
   set(scratch ${CMAKE_CURRENT_BINARY_DIR}/${name})
   file(MAKE_DIRECTORY ${scratch})
   add_test(NAME example.${name} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/run ${name} WORKING_DIRECTORY ${scratch})
-  set_tests_properties(example.${name} PROPERTIES LABELS example TIMEOUT 300
+  set_tests_properties(example.${name} PROPERTIES LABELS example TIMEOUT 900
     ENVIRONMENT "CC=${CMAKE_C_COMPILER};CXX=${CMAKE_CXX_COMPILER};RUSTC=${ADJOIN_RUSTC};ADJOIN_BIN=${PROJECT_BINARY_DIR}/bin")
 endfunction()

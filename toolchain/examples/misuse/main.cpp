@@ -1,7 +1,6 @@
 // Wrong use of the C++ header: each CASE must fail to compile with the sentence behind it.
 #include <adjoin/adjoin.hpp>
 #include <memory>
-#include <string>
 #include <vector>
 #if __cplusplus >= 202002L
 #include <span>
