@@ -43,10 +43,9 @@ public:
   /// \p Key receives the request that says which shadows and adjoints there
   /// are; its primal only has a type.
   llvm::Expected<ReversePair>
-  reverseDispatcher(llvm::FunctionType *FT,
-                    llvm::ArrayRef<ShadowState> States, bool ReturnActive,
-                    std::optional<uint64_t> Slot, const Request &R,
-                    Request &Key);
+  reverseDispatcher(llvm::FunctionType *FT, llvm::ArrayRef<ShadowState> States,
+                    bool ReturnActive, std::optional<uint64_t> Slot,
+                    const Request &R, Request &Key);
 
   /// Simplifies all derived functions made since the last call with the O3
   /// function pipeline, callees first, inlining small derivatives in their

@@ -229,8 +229,15 @@ Error ForwardEmitter::visit(Instruction &I) {
   if (auto *Alloca = dyn_cast<AllocaInst>(&I))
     return visitAlloca(*Alloca);
   if (auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&I)) {
-    if (isActive(Exchange->getNewValOperand()) &&
-        isActive(Exchange->getPointerOperand()))
+    // What is stored may be active, or a float without a derivative that takes
+    // the place of one with.
+    const Value *New = Exchange->getNewValOperand();
+    const Value *Ptr = Exchange->getPointerOperand();
+    KindRanges Kinds = D.kinds().memory(
+        Ptr, DL.getTypeStoreSize(New->getType()).getFixedValue());
+    bool Floats = any_of(
+        Kinds, [](const KindRange &Range) { return Range.Kinds.mayBeFloat(); });
+    if (isActive(New) || (isActive(Ptr) && Floats))
       return diagnose(I, "cannot differentiate an atomic compare and exchange "
                          "of active data");
     return Error::success();

@@ -366,6 +366,31 @@ TEST(ForwardIntrinsics, ArithmeticOnFloatBitsIsRefused) {
   EXPECT_NE(Text.find("cannot differentiate"), std::string::npos) << Text;
 }
 
+TEST(ForwardIntrinsics, ExchangeOfActiveBitsIsRefused) {
+  // Into memory with a shadow, into memory without one, and of a constant that
+  // takes the place of an active value.
+  auto Exchange = [](const std::string &Memory, const std::string &New) {
+    return "define double @f(double %x, ptr %m, ptr %k) {\n"
+           "%b = bitcast double %x to i64\n"
+           "%o = load i64, ptr %k\n"
+           "%p = cmpxchg ptr " +
+           Memory + ", i64 %o, i64 " + New +
+           " seq_cst seq_cst\n"
+           "%r = load double, ptr " +
+           Memory +
+           "\n%s = fmul double %r, %x\n"
+           "ret double %s\n}";
+  };
+  for (auto [Memory, New] : {std::pair("%m", "%b"), std::pair("%k", "%b"),
+                             std::pair("%m", "4607182418800017408")})
+    EXPECT_NE(forwardDiagnostics(Case(Exchange(Memory, New))
+                                     .active(1.5)
+                                     .buffer({2})
+                                     .constBuffer({3})),
+              "")
+        << Memory << " " << New;
+}
+
 TEST(ForwardIntrinsics, StrongZeroAtSingularPoints) {
   // A zero tangent stays zero where the partial is infinite.
   EXPECT_EQ(forward(Case(R"(
