@@ -64,6 +64,10 @@ Error Reader::argument(const ParsedArgument &P, unsigned Param) {
     break;
   case ParsedArgument::Dup:
   case ParsedArgument::Strided:
+    if (ByVal && !A->Parsed.Forward)
+      return fail(name(P) + " is a struct passed by value in memory: in "
+                            "reverse mode its adjoint would be lost with the "
+                            "copy, pass a pointer to it");
     if (T->isIntegerTy() && !K.mayBeFloat() && !K.mayBePtr())
       State = ShadowState::Const;
     else if (T->isIntegerTy() && K.mayBeFloat() && !A->Parsed.Forward)

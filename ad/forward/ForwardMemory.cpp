@@ -180,10 +180,19 @@ Error ForwardEmitter::visitStore(StoreInst &I) {
   placeAfter(I);
   uint64_t Size = DL.getTypeStoreSize(T).getFixedValue();
   // The bits of a constant float may be stored as an integer: the memory tells.
-  bool Floats = !Active && llvm::any_of(D.kinds().memory(Ptr, Size),
-                                        [](const KindRange &Range) {
-                                          return Range.Kinds.mayBeFloat();
-                                        });
+  // Where it does not, zero is right for a float, and integers in shadows are
+  // never used.
+  bool Floats = false;
+  if (!Active) {
+    KindRanges Kinds = D.kinds().memory(Ptr, Size);
+    uint64_t Integers = 0;
+    for (const KindRange &Range : Kinds) {
+      Floats |= Range.Kinds.mayBeFloat();
+      if (!Range.Kinds.empty())
+        Integers += Range.End - Range.Begin;
+    }
+    Floats |= isa<Constant>(V) && T->isIntOrIntVectorTy() && Integers < Size;
+  }
   Value *S = Floats ? inertShadow(primal(V), T, true) : shadow(V);
   for (unsigned K = 0; K != W; ++K) {
     Value *Address = writeAddress(Ptr, K, Size, Active);

@@ -391,6 +391,19 @@ TEST(ForwardIntrinsics, ExchangeOfActiveBitsIsRefused) {
         << Memory << " " << New;
 }
 
+TEST(ForwardIntrinsics, ConstantBitsForTheCaller) {
+  // Only the caller knows that the bytes are floats.
+  for (const char *Body : {"store i64 4607182418800017408, ptr %p",
+                           "store <2 x i64> <i64 4607182418800017408, "
+                           "i64 4611686018427387904>, ptr %p, align 8",
+                           "store volatile i64 4607182418800017408, ptr %p"})
+    EXPECT_EQ(forward(Case(std::string("define void @f(ptr %p) {\n") + Body +
+                           "\nret void\n}")
+                          .buffer({2, 3})),
+              "")
+        << Body;
+}
+
 TEST(ForwardIntrinsics, StrongZeroAtSingularPoints) {
   // A zero tangent stays zero where the partial is infinite.
   EXPECT_EQ(forward(Case(R"(
