@@ -278,7 +278,7 @@ ActivityAnalysis::joinOperands(const Instruction &I) const {
 }
 
 /// An integer that is no move of bytes, but ends as a float again: through
-/// other integer operations, selects and casts.
+/// other integer operations, selects, casts, calls and returns.
 bool ActivityAnalysis::becomesFloat(const Value *V) {
   SmallPtrSet<const Value *, 16> Seen;
   SmallVector<const Value *, 16> Work{V};
@@ -292,6 +292,16 @@ bool ActivityAnalysis::becomesFloat(const Value *V) {
         continue;
       if (isa<BitCastInst>(I) && I->getType()->isFPOrFPVectorTy())
         return true;
+      if (const auto *CB = dyn_cast<CallBase>(I))
+        if (const Function *F = CB->getCalledFunction())
+          for (const auto &[Param, Arg] : zip(F->args(), CB->args()))
+            if (Arg == Next)
+              Work.push_back(&Param);
+      if (isa<ReturnInst>(I))
+        for (const User *Caller : I->getFunction()->users())
+          if (const auto *CB = dyn_cast<CallBase>(Caller);
+              CB && CB->getCalledOperand() == I->getFunction())
+            Work.push_back(CB);
       if ((isa<BinaryOperator>(I) || isa<CastInst>(I) || isa<PHINode>(I) ||
            isa<SelectInst>(I) || isa<FreezeInst>(I) || isa<CallBase>(I)) &&
           I->getType()->isIntOrIntVectorTy())

@@ -329,7 +329,9 @@ void KindBuilder::integerOperation(BinaryOperator &I) {
     break;
   }
   seed(&I, KindSet::Int);
-  if (readsBits(I))
+  // What becomes a float may have been one: that its bits are computed with
+  // does not make integers of the memory that it was read from. Results do.
+  if (readsBits(I) || FloatBound.contains(&I))
     return;
   for (const Use &Op : I.operands())
     seedInt(Op);

@@ -4,6 +4,7 @@
 
 #include "ad/analysis/KindGraph.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/InstVisitor.h"
@@ -163,6 +164,8 @@ private:
   llvm::DenseMap<const llvm::Function *, uint32_t> EntityOf;
   std::vector<DeferredFold> Folds;
   std::vector<std::pair<CellId, CellId>> Compares;
+  /// Operations on integers of the visited body that end as bits of a float.
+  llvm::DenseSet<const llvm::Value *> FloatBound;
   bool CallsMatter = true; ///< the block that is visited may return
   unsigned Nesting = 0;    ///< of analyseAll
   size_t Instructions = 0; ///< analysed so far

@@ -1,10 +1,12 @@
 // What calls say about kinds, and the walk over functions that calls reach.
+#include "ad/analysis/Activity.h"
 #include "ad/analysis/KindBuilder.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/MemoryBuiltins.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
@@ -54,9 +56,61 @@ static bool isOpaque(const CallBase &CB, const Function &F) {
   return CB.doesNotReturn() || F.getName().contains("4core3fmt");
 }
 
+/// What one of the first calls of \p F returns is cast to a float.
+static bool returnsBits(const Function &F) {
+  unsigned Left = 16;
+  for (const User *U : F.users())
+    if (const auto *CB = dyn_cast<CallBase>(U);
+        CB && CB->getCalledOperand() == &F) {
+      if (ActivityAnalysis::becomesFloat(CB))
+        return true;
+      if (--Left == 0)
+        break;
+    }
+  return false;
+}
+
+/// The integer operations of a body whose results are cast to floats, directly
+/// or through other operations, moves, calls and returns.
+static DenseSet<const Value *> endingAsFloats(const Function &Body,
+                                              const Function &Original) {
+  DenseSet<const Value *> Result;
+  SmallVector<const Instruction *, 16> Work;
+  bool Returns = Body.getReturnType()->isIntOrIntVectorTy() &&
+                 (returnsBits(Original) || returnsBits(Body));
+  for (const Instruction &I : instructions(Body)) {
+    if (isa<BitCastInst>(I) && I.getType()->isFPOrFPVectorTy())
+      Work.push_back(&I);
+    if (Returns && isa<ReturnInst>(I))
+      Work.push_back(&I);
+    // What a callee turns into a float.
+    if (const auto *CB = dyn_cast<CallBase>(&I))
+      if (const Function *F = CB->getCalledFunction(); F && !F->isIntrinsic())
+        for (const Argument &A : F->args())
+          if (A.getType()->isIntOrIntVectorTy() && !A.use_empty() &&
+              isa<Instruction>(CB->getArgOperand(A.getArgNo())) &&
+              ActivityAnalysis::becomesFloat(&A)) {
+            Work.push_back(CB);
+            break;
+          }
+  }
+  while (!Work.empty())
+    for (const Value *Op : Work.pop_back_val()->operands()) {
+      const auto *I = dyn_cast<Instruction>(Op);
+      if (I && I->getType()->isIntOrIntVectorTy() &&
+          isa<BinaryOperator, CastInst, PHINode, SelectInst, FreezeInst,
+              CallBase>(I) &&
+          Result.insert(I).second)
+        Work.push_back(I);
+    }
+  return Result;
+}
+
 void KindBuilder::analyse(const Function &Body, uint32_t Id) {
   uint32_t Outer = Current;
   Current = Id;
+  DenseSet<const Value *> OuterBound =
+      std::exchange(FloatBound, endingAsFloats(Body, *Entities[Id].Original));
   for (auto [Arg, Param] : zip(Body.args(), Entities[Id].Params)) {
     Cells[&Arg] = Param;
     if (Param != None && Arg.hasAttribute(Attribute::Range))
@@ -74,6 +128,7 @@ void KindBuilder::analyse(const Function &Body, uint32_t Id) {
   }
   CallsMatter = true;
   Current = Outer;
+  FloatBound = std::move(OuterBound);
 }
 
 void KindBuilder::add(

@@ -42,8 +42,11 @@ void Differentiator::forget(size_t ForwardMark, size_t ReverseMark,
   Reverses.resize(ReverseMark);
   Dispatchers.resize(DispatchMark);
   ReverseDispatchers.resize(ReverseDispatchMark);
-  for (size_t I = FreshMark; I != Fresh.size(); ++I)
+  for (size_t I = FreshMark; I != Fresh.size(); ++I) {
+    // Another function may come to live at the same address.
+    pipelines().analyses().clear(*Fresh[I], Fresh[I]->getName());
     Fresh[I]->dropAllReferences();
+  }
   for (size_t I = FreshMark; I != Fresh.size(); ++I) {
     Fresh[I]->replaceAllUsesWith(PoisonValue::get(Fresh[I]->getType()));
     Fresh[I]->eraseFromParent();

@@ -185,6 +185,11 @@ Error ForwardEmitter::visitValue(Instruction &I) {
   case Instruction::AShr:
   case Instruction::Add:
   case Instruction::Sub:
+  case Instruction::Mul:
+  case Instruction::UDiv:
+  case Instruction::SDiv:
+  case Instruction::URem:
+  case Instruction::SRem:
     return visitBits(cast<BinaryOperator>(I));
   case Instruction::VAArg:
     return diagnose(I, "cannot differentiate va_arg of an active argument");

@@ -7,8 +7,10 @@
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 using namespace adjoin;
 
 ReverseSubject::ReverseSubject(Differentiator &D, const Request &R,
@@ -414,6 +416,32 @@ void ReverseSubject::findSelected() {
     }
 }
 
+/// Computes with bits, where \p I could move them, or change a sign.
+static bool mixesBits(const BinaryOperator &I) {
+  const APInt *C = nullptr;
+  bool Constant = match(I.getOperand(1), m_APInt(C));
+  switch (I.getOpcode()) {
+  case Instruction::Or:
+    return false;
+  case Instruction::And:
+  case Instruction::Xor:
+    if (!Constant || C->isSignMask() || C->isMaxSignedValue())
+      return !Constant;
+    for (unsigned Bit = 0; Bit != C->getBitWidth(); Bit += 8) {
+      APInt Byte = C->extractBits(std::min(8U, C->getBitWidth() - Bit), Bit);
+      if (!Byte.isZero() && !Byte.isAllOnes())
+        return true;
+    }
+    return I.getOpcode() == Instruction::Xor;
+  case Instruction::Shl:
+  case Instruction::LShr:
+  case Instruction::AShr:
+    return !Constant || C->urem(8) != 0;
+  default:
+    return true;
+  }
+}
+
 Error ReverseSubject::analyse() {
   Error Failure = Error::success();
   auto Fail = [&](Error E) {
@@ -426,6 +454,13 @@ Error ReverseSubject::analyse() {
       if (isActive(&I) && form(&I).Unclear)
         Fail(diagnose(I, "cannot tell which floating-point values are in the "
                          "bytes of this value"));
+      // An integer has no adjoint to find the mistake by.
+      auto *Bits = dyn_cast<BinaryOperator>(&I);
+      if (Bits && I.getType()->isIntOrIntVectorTy() && isActive(&I) &&
+          !hasAdjoint(&I) && !hasShadow(&I) && mixesBits(*Bits) &&
+          ActivityAnalysis::becomesFloat(&I))
+        Fail(diagnose(I, "cannot differentiate arithmetic on the bits of an "
+                         "active floating-point value"));
       auto *CB = dyn_cast<CallBase>(&I);
       if (!CB)
         continue;

@@ -338,6 +338,13 @@ Error AdjointEmitter::transpose(const Instruction &I) {
   case Instruction::And:
   case Instruction::Or:
   case Instruction::Xor:
+  case Instruction::Add:
+  case Instruction::Sub:
+  case Instruction::Mul:
+  case Instruction::UDiv:
+  case Instruction::SDiv:
+  case Instruction::URem:
+  case Instruction::SRem:
     return transposeBits(I);
   default:
     return diagnose(I, Twine("cannot differentiate the instruction '") +

@@ -209,6 +209,78 @@ TEST(Differentiator, ADerivativeThatFailsGoesWithoutATraceToo) {
   EXPECT_EQ(L.text(), Was);
 }
 
+/// Why the derivative of a function in each mode is refused; empty when it is
+/// not.
+static std::vector<std::string> refusals(StringRef IR) {
+  std::vector<std::string> Result;
+  for (Mode M : {Mode::Forward, Mode::Reverse}) {
+    Link L(IR);
+    Request R;
+    R.Primal = L.M->getFunction("f");
+    R.M = M;
+    R.Args.assign(R.Primal->arg_size(), ShadowState::Known);
+    R.ReturnActive = true;
+    Result.push_back(M == Mode::Forward
+                         ? toString(L.D->forward(R).takeError())
+                         : toString(L.D->reverse(R).takeError()));
+  }
+  return Result;
+}
+
+TEST(Differentiator, ArithmeticOnBitsThatOnlyItReadsIsRefused) {
+  // Nothing but the arithmetic says what the memory holds.
+  for (const char *IR : {R"(
+    define double @f(ptr %p) {
+      %i = load i64, ptr %p
+      %m = mul i64 %i, 3
+      %d = bitcast i64 %m to double
+      ret double %d
+    })",
+                         R"(
+    define double @f(ptr %p) {
+      %i = load i64, ptr %p
+      %half = lshr i64 %i, 1
+      %s = sub i64 6910469410427058089, %half
+      %d = bitcast i64 %s to double
+      ret double %d
+    })",
+                         R"(
+    define i32 @scale(i32 %i) noinline {
+      %m = add i32 %i, 8388608
+      ret i32 %m
+    }
+    define float @f(ptr %p) {
+      %i = load i32, ptr %p
+      %m = call i32 @scale(i32 %i)
+      %d = bitcast i32 %m to float
+      ret float %d
+    })"})
+    for (const std::string &Why : refusals(IR))
+      EXPECT_NE(Why.find("arithmetic on the bits"), std::string::npos)
+          << Why << IR;
+}
+
+TEST(Differentiator, BitsOfIntegersThatAreStoredTooAreConstant) {
+  // A random number generator, its state beside active memory.
+  for (const std::string &Why : refusals(R"(
+    define double @f(ptr %p) {
+      %s = load i64, ptr %p
+      %a = shl i64 %s, 13
+      %b = xor i64 %a, %s
+      %c = lshr i64 %b, 7
+      %d = xor i64 %b, %c
+      store i64 %d, ptr %p
+      %e = lshr i64 %d, 12
+      %g = or i64 %e, 4607182418800017408
+      %u = bitcast i64 %g to double
+      %q = getelementptr i8, ptr %p, i64 8
+      %x = load double, ptr %q
+      %r = fmul double %x, %u
+      ret double %r
+    })"))
+    EXPECT_EQ(Why, "");
+}
+
 TEST(Differentiator, RecursiveDerivativesAreKeptAndVerify) {
   Link L(R"(
     define double @power(double %x, double %n) {
